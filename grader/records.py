@@ -1,0 +1,170 @@
+"""The frozen records that cross between rooms: what is graded (`Submission`) and what came of it (`Grade`).
+
+A `Grade` is the whole truth of one grading. JSON is written straight from it, the reports are views of it,
+and the history keeps it. No record holds a tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+GRADE_VERSION = 1
+
+Verdict = Literal["passed", "failed", "unrunnable", "grader_error"]
+Status = Literal["passed", "failed", "not_reached"]
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of all records: immutable, compared by value, encoded by msgspec."""
+
+
+class Submission(Record):
+    """A snapshot of the candidate's file: read once, bounded, and never read again.
+
+    `source` is exactly the bytes on disk (a `.py` file or a notebook); the judge does not parse them.
+    """
+
+    name: str  # base name of the file, e.g. "self_attention_v3.py"
+    source: bytes
+    sha256: str
+
+
+class CheckRecord(Record):
+    """The outcome of one hidden check. `required` ones decide the verdict."""
+
+    id: str
+    concept: str  # a concept's id, or "end_to_end" for the gates, which carry no points
+    title: str
+    status: Status
+    required: bool = True
+    message: str | None = None
+    expected: str | None = None
+    actual: str | None = None
+    line: int | None = None
+    why: str | None = None  # why an interviewer cares
+
+
+class ConceptRecord(Record):
+    """The points of one concept: all or nothing over its checks."""
+
+    id: str
+    title: str
+    points: int
+    max_points: int
+    status: Status
+    required: bool = True
+
+
+class Diagnosis(Record):
+    """A named mistake, or several made at once, with the line that is to blame.
+
+    `certainty` is "exact" when this is the only simplest explanation of all that was observed, and
+    "consistent" when others (`alternatives`) explain it as well.
+    """
+
+    mistakes: tuple[str, ...]
+    concept: str
+    sentence: str
+    fix: str
+    why: str = ""
+    line: int | None = None
+    certainty: Literal["exact", "consistent"] = "exact"
+    alternatives: tuple[tuple[str, ...], ...] = ()
+
+
+class Note(Record):
+    """Something worth saying that costs nothing."""
+
+    id: str
+    text: str
+    line: int | None = None
+
+
+class TraceStep(Record):
+    """One torch call made from a line of the candidate's file: shapes in, shape out."""
+
+    line: int
+    call: str
+    inputs: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...] | None
+
+
+class ShapeComment(Record):
+    """A shape comment of the candidate, held against what the recorder saw on that line."""
+
+    line: int
+    text: str
+    claimed: tuple[str, ...]
+    actual: tuple[int, ...]
+    right: bool
+
+
+class AttentionMap(Record):
+    """The candidate's attention weights beside the expected ones, (seq_len, seq_len), rows are queries.
+
+    `None` stands for a value that is not finite.
+    """
+
+    title: str
+    expected: tuple[tuple[float | None, ...], ...]
+    actual: tuple[tuple[float | None, ...], ...]
+    hidden: tuple[tuple[bool, ...], ...] = ()  # True where the mask hides the key
+
+
+class Printed(Record):
+    """What the candidate's code printed: the first 64 KiB, and how many bytes more there were."""
+
+    text: str = ""
+    dropped_bytes: int = 0
+
+
+class SourceRecord(Record):
+    """The code that was graded, as shown in the report (for a notebook: the code cells, in order)."""
+
+    name: str
+    sha256: str
+    text: str = ""
+
+
+class Environment(Record):
+    """What graded it."""
+
+    grader: str
+    python: str
+    torch: str
+    isolation: str
+
+
+class Grade(Record):
+    """The outcome of one grading. The JSON document of `kata grade --json`."""
+
+    kata: str
+    verdict: Verdict
+    seed: int
+    reason: str | None = None
+    version: int = GRADE_VERSION
+    points: int = 0
+    max_points: int = 0
+    seconds: dict[str, float] = {}
+    concepts: tuple[ConceptRecord, ...] = ()
+    checks: tuple[CheckRecord, ...] = ()
+    diagnosis: tuple[Diagnosis, ...] = ()
+    notes: tuple[Note, ...] = ()
+    trace: tuple[TraceStep, ...] = ()
+    shape_comments: tuple[ShapeComment, ...] = ()
+    maps: tuple[AttentionMap, ...] = ()
+    printed: Printed = Printed()
+    source: SourceRecord | None = None
+    environment: Environment | None = None
+
+
+def encode_grade(grade: Grade) -> bytes:
+    """The grade as its JSON document."""
+    return msgspec.json.encode(grade)
+
+
+def decode_grade(document: bytes) -> Grade:
+    """A grade from its JSON document; raises `msgspec.ValidationError` on anything else."""
+    return msgspec.json.decode(document, type=Grade)
