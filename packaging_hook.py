@@ -1,0 +1,46 @@
+"""Puts the katas, their solutions and the templates into the wheel, as `grader/_content/<name>`.
+
+An editable install reads them from the checkout instead (see `grader.catalog.content_root`): a copy there would
+only go stale.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+CONTENT = ("katas", "solutions", "templates")
+
+
+class ContentHook(BuildHookInterface[Any]):
+    """Runs before a wheel is written."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add the content of a wheel; `version` is "standard" or "editable"."""
+        if version != "standard":
+            return
+        root = Path(self.root)
+        for name in CONTENT:
+            files = content_files(root / name)
+            if not files:
+                raise FileNotFoundError(f"{root / name}: no such folder, or nothing in it; the wheel needs it")
+            for path in files:
+                inside = path.relative_to(root).as_posix()
+                build_data["force_include"][str(path)] = f"grader/_content/{inside}"
+
+
+def content_files(folder: Path) -> list[Path]:
+    """The files below `folder`, sorted; without bytecode, and without what hides behind a dot."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and not _is_stray(path.relative_to(folder).parts) and path.suffix != ".pyc"
+    )
+
+
+def _is_stray(parts: tuple[str, ...]) -> bool:
+    return any(part == "__pycache__" or part.startswith(".") for part in parts)

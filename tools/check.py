@@ -1,0 +1,97 @@
+"""All checks of the project, one after another, stopping at the first that fails.
+
+    python tools/check.py                 everything
+    python tools/check.py types imports   only these steps
+
+Only the standard library is imported here; the tools are those installed beside this Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+CONTENT_LINK = ROOT / "build" / "types" / "kata_content"
+
+
+class Step(NamedTuple):
+    """One tool: `command` is looked up beside the running Python."""
+
+    name: str
+    title: str
+    command: tuple[str, ...]
+
+
+# Cheap ones first. The tests come last, so that the last line of a good run is pytest's own summary.
+STEPS = (
+    Step("lint", "ruff: lint", ("ruff", "check", ".")),
+    Step("format", "ruff: format", ("ruff", "format", "--check", ".")),
+    Step("imports", "import-linter: who may import whom", ("lint-imports", "--no-cache")),
+    Step(
+        "types",
+        "mypy: strict types of the program, the katas and the tools",
+        ("mypy", "-p", "grader", "-p", "kata_content", "-p", "tools", "-m", "packaging_hook"),
+    ),
+    Step("katas", "kata lint: every kata is whole and its checks bite", ("kata", "lint")),
+    Step(
+        "tests",
+        "pytest: all but the slow tests",
+        ("pytest", "-m", "not slow", "-n", "auto", "--maxprocesses", "4"),
+    ),
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the steps that were asked for; 0 if all are green, else the exit code of the one that is not."""
+    names = [step.name for step in STEPS]
+    parser = argparse.ArgumentParser(description="Run the project's checks.")
+    parser.add_argument("steps", nargs="*", metavar="step", help=f"one of: {', '.join(names)} (default: all)")
+    wanted = parser.parse_args(arguments).steps
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        parser.error(f"no step '{unknown[0]}'; the steps are {', '.join(names)}")
+    link_content()
+    with tempfile.TemporaryDirectory(prefix="attention-kata-check-") as home:
+        environment = {**os.environ, "KATA_HOME": home, "KATA_ENGINE": "off"}
+        for step in STEPS:
+            if wanted and step.name not in wanted:
+                continue
+            code = run(step, environment)
+            if code:
+                return code
+    return 0
+
+
+def run(step: Step, environment: dict[str, str]) -> int:
+    """Run one step in the checkout; its output goes straight to the terminal."""
+    print(f"\n=== {step.title}", flush=True)
+    program = shutil.which(step.command[0], path=str(Path(sys.executable).parent))
+    if program is None:
+        print(f"{step.command[0]} is not installed beside {sys.executable}; install the extra: pip install -e '.[dev]'")
+        return 2
+    began = time.monotonic()
+    code = subprocess.run([program, *step.command[1:]], cwd=ROOT, env=environment, check=False).returncode
+    if code:
+        took = time.monotonic() - began
+        print(f"\n=== FAILED after {took:.0f} s: {step.title}")
+        print(f"Again, this step only: {sys.executable} tools/check.py {step.name}", flush=True)
+    return code
+
+
+def link_content() -> None:
+    """Show `katas/` to mypy under the package name it is loaded by, as configured in `mypy_path`."""
+    if not CONTENT_LINK.is_symlink():
+        CONTENT_LINK.parent.mkdir(parents=True, exist_ok=True)
+        CONTENT_LINK.symlink_to(ROOT / "katas", target_is_directory=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
