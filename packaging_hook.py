@@ -1,7 +1,7 @@
 """Puts the katas, their solutions and the templates into the wheel, as `grader/_content/<name>`.
 
-An editable install reads them from the checkout instead (see `grader.catalog.content_root`): a copy there would
-only go stale.
+An editable install reads them from the checkout instead (see `grader.catalog.content_root`): a copy there
+would only go stale.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ContentHook(BuildHookInterface[Any]):
         for name in CONTENT:
             files = content_files(root / name)
             if not files:
-                raise FileNotFoundError(f"{root / name}: no such folder, or nothing in it; the wheel needs it")
+                raise FileNotFoundError(f"{root / name}: nothing there, and the wheel needs it")
             for path in files:
                 inside = path.relative_to(root).as_posix()
                 build_data["force_include"][str(path)] = f"grader/_content/{inside}"

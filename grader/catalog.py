@@ -126,6 +126,6 @@ def load_catalog(root: Path | None = None) -> Catalog:
     root = content_root() if root is None else root.resolve()
     folders = sorted(path.parent for path in (root / "katas").glob("*/kata.toml"))
     if not folders:
-        raise GraderFault(f"No katas in {root / 'katas'}.", "Reinstall attention-kata, or name another folder.")
+        raise GraderFault(f"No katas in {root / 'katas'}.", "Reinstall attention-kata, or name a folder.")
     katas = [load_kata(folder, root / "solutions") for folder in folders]
     return Catalog(katas=tuple(sorted(katas, key=lambda kata: (kata.level, kata.id))), root=root)

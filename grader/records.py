@@ -6,7 +6,7 @@ and the history keeps it. No record holds a tensor.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, dataclass_transform
 
 import msgspec
 
@@ -16,6 +16,7 @@ Verdict = Literal["passed", "failed", "unrunnable", "grader_error"]
 Status = Literal["passed", "failed", "not_reached"]
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Base of all records: immutable, compared by value, encoded by msgspec."""
 

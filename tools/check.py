@@ -75,7 +75,9 @@ def run(step: Step, environment: dict[str, str]) -> int:
     print(f"\n=== {step.title}", flush=True)
     program = shutil.which(step.command[0], path=str(Path(sys.executable).parent))
     if program is None:
-        print(f"{step.command[0]} is not installed beside {sys.executable}; install the extra: pip install -e '.[dev]'")
+        print(
+            f"{step.command[0]} is not installed beside {sys.executable}: pip install -e '.[dev]' brings it."
+        )
         return 2
     began = time.monotonic()
     code = subprocess.run([program, *step.command[1:]], cwd=ROOT, env=environment, check=False).returncode
