@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-CONTENT_LINK = ROOT / "build" / "types" / "kata_content"
+CONTENT_LINK = ROOT / ".mypy_cache" / "content" / "kata_content"  # a folder that the builders pass over
 
 
 class Step(NamedTuple):
