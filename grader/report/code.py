@@ -1,0 +1,166 @@
+"""The candidate's code as highlighted lines, excerpts around a line, and the walk-through beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from pygments.lexers.python import PythonLexer
+from pygments.token import Comment, Keyword, Literal, Name, Operator, String, _TokenType
+
+from grader.records import Grade, Note, ShapeComment, TraceStep
+from grader.report.neutral import visible
+from grader.report.sections import Claim, CodeLine, Place, Step, WalkLine, WalkThrough
+
+Pieces = tuple[tuple[str, str], ...]
+Lined = TypeVar("Lined", TraceStep, ShapeComment, Note)
+
+MAX_CHARACTERS = 200_000  # of a source that is highlighted; more is shown plain
+MAX_LINES = 300  # of a walk-through; longer files show the lines around what matters
+_AROUND = 6  # lines around a line that matters, in a file that is too long
+_MAX_STEPS = 8  # calls shown for one line
+
+# The first that fits names the class of a token; the style sheet and the terminal's theme know these names.
+_CLASSES: tuple[tuple[_TokenType, str], ...] = (
+    (Comment, "comment"),
+    (String, "string"),
+    (Literal.Number, "number"),
+    (Keyword, "keyword"),
+    (Operator.Word, "keyword"),
+    (Name.Function, "name"),
+    (Name.Class, "name"),
+    (Name.Decorator, "name"),
+    (Name.Builtin, "builtin"),
+)
+
+
+class Source:
+    """The lines of one source, highlighted once. Line numbers count from 1, as the tracer's do."""
+
+    def __init__(self, file: str, text: str, blamed: Iterable[int] = ()) -> None:
+        self.file = file
+        self._blamed = frozenset(blamed)
+        text = visible(text.replace("\r\n", "\n").replace("\r", "\n")).rstrip("\n")
+        self._lines = _highlighted(text) if text else ()
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def line(self, number: int) -> CodeLine:
+        return CodeLine(number=number, pieces=self._lines[number - 1], blamed=number in self._blamed)
+
+    def place(self, line: int | None, around: int = 2) -> Place | None:
+        """The line with its neighbours, blank ones at the edges left out; `None` without a line."""
+        if line is None:
+            return None
+        if not 1 <= line <= len(self):
+            return Place(file=self.file, line=line)
+        numbers = range(max(1, line - around), min(len(self), line + around) + 1)
+        lines = [
+            CodeLine(number=number, pieces=self._lines[number - 1], blamed=number == line)
+            for number in numbers
+        ]
+        while lines and not lines[0].text.strip():
+            del lines[0]
+        while lines and not lines[-1].text.strip():
+            del lines[-1]
+        return Place(file=self.file, line=line, excerpt=tuple(lines))
+
+
+def _highlighted(text: str) -> tuple[Pieces, ...]:
+    if len(text) > MAX_CHARACTERS:
+        return tuple((("", line),) for line in text.split("\n"))
+    lines: list[list[tuple[str, str]]] = [[]]
+    for token, value in PythonLexer(stripnl=False, ensurenl=False).get_tokens(text):
+        name = _class_of(token)
+        first, *others = value.split("\n")
+        _append(lines[-1], name, first)
+        for part in others:
+            lines.append([])
+            _append(lines[-1], name, part)
+    return tuple(tuple(line) for line in lines)
+
+
+def _class_of(token: _TokenType) -> str:
+    return next((name for kind, name in _CLASSES if token in kind), "")
+
+
+def _append(line: list[tuple[str, str]], name: str, text: str) -> None:
+    if not text:
+        return
+    if line and line[-1][0] == name:
+        line[-1] = (name, line[-1][1] + text)
+    else:
+        line.append((name, text))
+
+
+def shape_text(shape: tuple[int, ...] | tuple[str, ...] | None) -> str:
+    """A shape as Python writes it: `(3, 5, 8)`, `(3,)`, `()`; a dash where there is none."""
+    if shape is None:
+        return "–"
+    inner = ", ".join(str(size) for size in shape)
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+def walk_through(grade: Grade, source: Source) -> WalkThrough | None:
+    """The code with the recorder's shapes beside it; `None` when the grade has no code."""
+    if not len(source):
+        return None
+    steps = _by_line(grade.trace)
+    claims = _by_line(grade.shape_comments)
+    notes = _by_line(grade.notes)
+    shown = _shown(source, {*steps, *claims, *notes, *(d.line for d in grade.diagnosis if d.line)})
+    lines, last = [], 0
+    for number in shown:
+        lines.append(
+            WalkLine(
+                code=source.line(number),
+                steps=_steps(steps.get(number, ())),
+                claims=tuple(_claim(comment) for comment in claims.get(number, ())),
+                notes=tuple(note.text for note in notes.get(number, ())),
+                skipped=number - last - 1,
+            )
+        )
+        last = number
+    right = sum(comment.right for comment in grade.shape_comments)
+    return WalkThrough(
+        file=source.file,
+        lines=tuple(lines),
+        skipped=len(source) - last,
+        traced=len(steps),
+        right_claims=right,
+        wrong_claims=len(grade.shape_comments) - right,
+    )
+
+
+def _by_line(records: Iterable[Lined]) -> dict[int, list[Lined]]:
+    found: dict[int, list[Lined]] = {}
+    for record in records:
+        if record.line is not None:
+            found.setdefault(record.line, []).append(record)
+    return found
+
+
+def _shown(source: Source, matter: set[int]) -> list[int]:
+    if len(source) <= MAX_LINES:
+        return list(range(1, len(source) + 1))
+    near = {number + step for number in matter for step in range(-_AROUND, _AROUND + 1)} or set(
+        range(1, MAX_LINES)
+    )
+    return sorted(number for number in near if 1 <= number <= len(source))[:MAX_LINES]
+
+
+def _steps(trace: Iterable[TraceStep]) -> tuple[Step, ...]:
+    times: dict[tuple[str, str, str], int] = {}
+    for step in trace:
+        inputs = ", ".join(shape_text(shape) for shape in step.inputs)
+        key = (step.call, inputs, shape_text(step.output))
+        times[key] = times.get(key, 0) + 1
+    return tuple(
+        Step(call=call, inputs=inputs, output=output, times=count)
+        for (call, inputs, output), count in list(times.items())[:_MAX_STEPS]
+    )
+
+
+def _claim(comment: ShapeComment) -> Claim:
+    return Claim(text=comment.text, actual=shape_text(comment.actual), right=comment.right)

@@ -1,0 +1,112 @@
+"""Text of a candidate made harmless before it reaches a terminal or a Markdown file.
+
+A candidate chooses the file's name, identifiers, error messages and everything that is printed. None of it may
+move a cursor, set a window's title, reorder a line, start a link, or end a code block of ours. What is taken away
+stays visible: `ESC` arrives as `␛`, a bidirectional override as `⟨U+202E⟩`.
+
+HTML needs `visible` and then the template engine's escaping.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+LIMIT = 4_000  # characters of one text in a report
+LINES = 400  # lines of one multi-line text in a report
+
+_TAB = "    "
+_JOINERS = "\u200c\u200d"  # needed to write Persian, Indic scripts and emoji; they move nothing
+_MAX_MARKS = 4  # combining marks on one letter; more of them paint over the lines above
+
+# Cc: controls (C0, DEL, C1). Cf: formats (bidirectional, zero width, tags). Cs: lone surrogates. Zl, Zp: separators.
+_HARMFUL = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+
+_RUN_OF_MARKS = re.compile(
+    r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+)
+
+# Everything that can start a span, a link, an entity, HTML, a table cell or mathematics in GitHub's Markdown.
+_INLINE = re.compile(r"([\\`*_\[\]<>#|~&$!{}])")
+_AUTOLINK = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|(?<=mailto):|(?<=xmpp):")
+_MENTION = re.compile(r"@(?=\w)")
+_LINE_START = re.compile(r"^(\s*)(?:([-+=])|(\d{1,9})([.)]))")
+_BACKTICKS = re.compile(r"`+")
+
+
+def visible(text: str) -> str:
+    """The text with every control, format and bidirectional character shown as a visible sign.
+
+    Newlines stay, tabs become four spaces, `\\r\\n` becomes `\\n`. Idempotent.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\t", _TAB)
+    shown = "".join(_sign(character) for character in text)
+    return _RUN_OF_MARKS.sub(lambda run: run[0][:_MAX_MARKS], shown)
+
+
+def _sign(character: str) -> str:
+    if character == "\n" or character in _JOINERS or unicodedata.category(character) not in _HARMFUL:
+        return character
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    return f"\u27e8U+{code:04X}\u27e9"
+
+
+def bounded(text: str, limit: int = LIMIT) -> str:
+    """At most `limit` characters of the text, and how many there were more."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}… (+{len(text) - limit:,} characters)"
+
+
+def one_line(text: str) -> str:
+    """The text on one line: line ends and the blanks around them become one blank."""
+    return " ".join(part.strip() for part in text.splitlines() if part.strip())
+
+
+def for_terminal(text: str, *, limit: int = LIMIT, multiline: bool = False) -> str:
+    """Text that can be written to a terminal: no escape sequence, no carriage return, no reordering.
+
+    Without `multiline` the result is one line. Long text is cut after `limit` characters, and says so.
+    """
+    text = visible(bounded(text, limit))
+    return text if multiline else one_line(text)
+
+
+def for_markdown(text: str, *, limit: int = LIMIT) -> str:
+    """Text that stays text within a line of Markdown: no span, link, mention, HTML, entity or list."""
+    text = for_terminal(text, limit=limit)
+    text = _INLINE.sub(r"\\\1", text)
+    text = _AUTOLINK.sub(lambda hit: f"\\{hit[0]}", text)
+    text = _MENTION.sub("@\u2060", text)
+    return _LINE_START.sub(_escaped_start, text)
+
+
+def _escaped_start(hit: re.Match[str]) -> str:
+    blanks, bullet, number, mark = hit.groups()
+    return f"{blanks}\\{bullet}" if bullet else f"{blanks}{number}\\{mark}"
+
+
+def fenced(text: str, language: str = "", *, limit: int = LIMIT, lines: int = LINES) -> str:
+    """A Markdown code block whose fence is longer than any run of backticks inside."""
+    text = visible(bounded(text, limit)).rstrip("\n")
+    body = text.split("\n")
+    if len(body) > lines:
+        body = [*body[:lines], f"… (+{len(body) - lines:,} lines)"]
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([f"{fence}{language}", *body, fence])
+
+
+def code_span(text: str, *, limit: int = LIMIT) -> str:
+    """A Markdown code span whose ticks are longer than any run of backticks inside; never empty."""
+    text = for_terminal(text, limit=limit) or " "
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    ticks = "`" * (longest + 1)
+    padding = " " if "`" in (text[0], text[-1]) else ""
+    return f"{ticks}{padding}{text}{padding}{ticks}"

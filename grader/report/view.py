@@ -1,0 +1,299 @@
+"""A `Grade` made into what a report shows: ordered sections in which everything is computed.
+
+The order is the order of reading: the verdict, what went wrong and where, the evidence, the code, the rest.
+Others add sections of their own (a debrief, a cohort) through `extra`, or build a `View` of their sections.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TypeVar
+
+from grader.catalog import Kata
+from grader.records import CheckRecord, Diagnosis, Grade, Record, Status, Verdict
+from grader.report.code import Source, walk_through
+from grader.report.context import ReportContext
+from grader.report.heatmaps import map_pair
+from grader.report.neutral import bounded, for_terminal, visible
+from grader.report.sections import (
+    ChecksSection,
+    ConceptBar,
+    ConceptsSection,
+    DiagnosisItem,
+    DiagnosisSection,
+    Effort,
+    FailedCheck,
+    Headline,
+    MapsSection,
+    NoteItem,
+    NotesSection,
+    NotReached,
+    Origin,
+    PrintedSection,
+    Questions,
+    Section,
+    Tone,
+)
+
+END_TO_END = "end_to_end"
+MAX_PRINTED_LINES = 400
+
+Kind = TypeVar("Kind", bound=Section)
+
+_VERDICT_TONE: dict[Verdict, Tone] = {
+    "passed": "good",
+    "failed": "bad",
+    "unrunnable": "bad",
+    "grader_error": "open",
+}
+_STATUS_TONE: dict[Status, Tone] = {"passed": "good", "failed": "bad", "not_reached": "open"}
+
+
+class View(Record):
+    """A whole report. `title` is the document's; the sections follow in the order of reading."""
+
+    title: str
+    tone: Tone
+    sections: tuple[Section, ...]
+    verbose: bool = False
+
+    def section(self, kind: type[Kind]) -> Kind | None:
+        """The section of that type, if the report has one."""
+        return next((section for section in self.sections if isinstance(section, kind)), None)
+
+
+def build_view(
+    grade: Grade, kata: Kata, context: ReportContext | None = None, *, extra: Iterable[Section] = ()
+) -> View:
+    """The report of one grade. `extra` sections come after the evidence and before the origin."""
+    context = context or ReportContext()
+    source = _source(grade, context)
+    passed = grade.verdict == "passed"
+    evidence = (
+        _diagnosis(grade, kata, source),
+        None if passed else _maps(grade, context),
+        _checks(grade, kata, source),
+        _concepts(grade),
+        walk_through(grade, source),
+        _notes(grade),
+        _questions(context) if passed else None,
+        _printed(grade, context),
+        _effort(kata, context),
+    )
+    sections: tuple[Section | None, ...] = (
+        _headline(grade, kata, context, source),
+        *(() if grade.verdict == "grader_error" else evidence),
+        *extra,
+        _origin(grade, context, source),
+    )
+    return View(
+        title=f"{kata.id} · {kata.title}",
+        tone=_VERDICT_TONE[grade.verdict],
+        sections=tuple(section for section in sections if section is not None),
+        verbose=context.verbose,
+    )
+
+
+def _source(grade: Grade, context: ReportContext) -> Source:
+    name = context.file or (grade.source.name if grade.source else "")
+    blamed = {item.line for item in grade.diagnosis if item.line}
+    if not blamed:
+        blamed = {check.line for check in grade.checks if check.status == "failed" and check.line}
+    return Source(for_terminal(name, limit=300), grade.source.text if grade.source else "", blamed)
+
+
+def _headline(grade: Grade, kata: Kata, context: ReportContext, source: Source) -> Headline:
+    percent = _percent(grade.points, grade.max_points)
+    gained = None if context.previous_points is None else grade.points - context.previous_points
+    return Headline(
+        verdict=grade.verdict,
+        tone=_VERDICT_TONE[grade.verdict],
+        kata=kata.id,
+        title=kata.title,
+        class_name=kata.class_name,
+        points=grade.points,
+        max_points=grade.max_points,
+        percent=percent,
+        arc=f"{percent:.1f}",
+        gained=gained,
+        attempt=context.attempt,
+        reason=bounded(grade.reason) if grade.reason else None,
+        place=source.place(_place_of_reason(grade)) if grade.verdict == "unrunnable" else None,
+        mistakes=sum(len(item.mistakes) for item in grade.diagnosis),
+        failed_checks=sum(check.status == "failed" for check in grade.checks),
+        command=context.command,
+        next_kata=context.next_kata,
+    )
+
+
+def _percent(points: int, max_points: int) -> int:
+    return round(100 * min(points, max_points) / max_points) if max_points > 0 else 0
+
+
+def _place_of_reason(grade: Grade) -> int | None:
+    """The line of an answer that could not be run; a diagnosis shows its own line."""
+    if any(item.line for item in grade.diagnosis):
+        return None
+    failed = next((check.line for check in grade.checks if check.status == "failed" and check.line), None)
+    if failed is not None or not grade.reason or not grade.source:
+        return failed
+    found = re.search(rf"{re.escape(grade.source.name)}:(\d{{1,6}})\b|\bline (\d{{1,6}})\b", grade.reason)
+    return int(found[1] or found[2]) if found else None
+
+
+def _diagnosis(grade: Grade, kata: Kata, source: Source) -> DiagnosisSection | None:
+    items = tuple(_diagnosis_item(item, kata, source) for item in grade.diagnosis)
+    return DiagnosisSection(items=items) if items else None
+
+
+def _diagnosis_item(item: Diagnosis, kata: Kata, source: Source) -> DiagnosisItem:
+    return DiagnosisItem(
+        sentence=bounded(item.sentence),
+        fix=bounded(item.fix),
+        why=bounded(item.why),
+        labels=item.mistakes,
+        concept=_concept_title(item.concept, kata),
+        exact=item.certainty == "exact",
+        alternatives=tuple(" + ".join(labels) for labels in item.alternatives),
+        place=source.place(item.line),
+    )
+
+
+def _concept_title(concept: str, kata: Kata) -> str:
+    """The kata's words for a concept; empty for the gates, which belong to none."""
+    return next((known.title for known in kata.concepts if known.id == concept), "")
+
+
+def _maps(grade: Grade, context: ReportContext) -> MapsSection | None:
+    """Maps that differ, the first of them in full; all of them in a verbose report."""
+    pairs = [map_pair(record) for record in grade.maps]
+    wrong = [pair for pair in pairs if pair.cells_off]
+    shown = pairs if context.verbose else wrong
+    if not shown:
+        return None
+    rest = tuple(pair.title for pair in pairs if not pair.cells_off and pair not in shown)
+    return MapsSection(pairs=tuple(shown), rest=rest)
+
+
+def _concepts(grade: Grade) -> ConceptsSection | None:
+    if not grade.concepts:
+        return None
+    total = sum(concept.max_points for concept in grade.concepts)
+    bars = tuple(
+        ConceptBar(
+            id=concept.id,
+            title=concept.title,
+            points=concept.points,
+            max_points=concept.max_points,
+            percent=_percent(concept.points, concept.max_points),
+            share=f"{100 * concept.max_points / total:.2f}" if total else "0",
+            status=concept.status,
+            tone=_STATUS_TONE[concept.status],
+            required=concept.required,
+        )
+        for concept in grade.concepts
+    )
+    return ConceptsSection(bars=bars, points=grade.points, max_points=grade.max_points)
+
+
+def _checks(grade: Grade, kata: Kata, source: Source) -> ChecksSection | None:
+    if not grade.checks:
+        return None
+    failed = [check for check in grade.checks if check.status == "failed"]
+    failed.sort(key=lambda check: (check.concept == END_TO_END, not check.required))
+    reasons: dict[str | None, list[str]] = {}
+    for check in grade.checks:
+        if check.status == "not_reached":
+            reasons.setdefault(bounded(check.message) if check.message else None, []).append(check.title)
+    return ChecksSection(
+        failed=tuple(_failed_check(check, kata, source) for check in failed),
+        not_reached=tuple(NotReached(reason=why, titles=tuple(titles)) for why, titles in reasons.items()),
+        not_reached_count=sum(len(titles) for titles in reasons.values()),
+        passed=tuple(check.title for check in grade.checks if check.status == "passed"),
+    )
+
+
+def _failed_check(check: CheckRecord, kata: Kata, source: Source) -> FailedCheck:
+    return FailedCheck(
+        id=check.id,
+        title=check.title,
+        concept=_concept_title(check.concept, kata),
+        gate=check.concept == END_TO_END,
+        required=check.required,
+        message=bounded(check.message) if check.message else None,
+        expected=bounded(check.expected) if check.expected else None,
+        actual=bounded(check.actual) if check.actual else None,
+        why=bounded(check.why) if check.why else None,
+        place=source.place(check.line, around=0),
+    )
+
+
+def _notes(grade: Grade) -> NotesSection | None:
+    items = tuple(NoteItem(text=bounded(note.text), line=note.line) for note in grade.notes)
+    return NotesSection(items=items) if items else None
+
+
+def _questions(context: ReportContext) -> Questions | None:
+    if not context.questions and not context.next_kata:
+        return None
+    return Questions(items=context.questions, next_kata=context.next_kata)
+
+
+def _printed(grade: Grade, context: ReportContext) -> PrintedSection | None:
+    if not (context.show_printed or context.verbose) or not grade.printed.text:
+        return None
+    text = visible(grade.printed.text).rstrip("\n")
+    return PrintedSection(text=text, lines=tuple(text.split("\n")), dropped_bytes=grade.printed.dropped_bytes)
+
+
+def _effort(kata: Kata, context: ReportContext) -> Effort | None:
+    hints = context.hints if isinstance(context.hints, tuple) else ()
+    count = context.hints if isinstance(context.hints, int) else len(hints)
+    if context.seconds_taken is None and not count and context.attempt is None:
+        return None
+    return Effort(
+        time=None if context.seconds_taken is None else duration(context.seconds_taken),
+        hints=hints,
+        hint_count=count,
+        attempt=context.attempt,
+        minutes=kata.minutes,
+        over_time=(context.seconds_taken or 0) > kata.minutes * 60,
+    )
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: `48 s`, `12 min 05 s`, `1 h 02 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def _origin(grade: Grade, context: ReportContext, source: Source) -> Origin:
+    total = grade.seconds.get("total")
+    environment = grade.environment
+    named = ("grader", "python", "torch", "isolation")
+    return Origin(
+        command=context.command,
+        seed=grade.seed,
+        file=source.file,
+        sha256=grade.source.sha256[:12] if grade.source else "",
+        when=_moment(context.when),
+        when_iso=context.when,
+        seconds=None if total is None else f"{total:.2f}",
+        environment=tuple((name, getattr(environment, name)) for name in named) if environment else (),
+    )
+
+
+def _moment(when: str | None) -> str | None:
+    """`2026-11-30T14:03:22Z` as `2026-11-30 14:03`; anything else as it is."""
+    if when is None:
+        return None
+    try:
+        return datetime.fromisoformat(when).strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return when
