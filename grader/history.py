@@ -1,0 +1,266 @@
+"""What the candidate did: files started, attempts with their grades, hints taken, solutions seen."""
+
+from __future__ import annotations
+
+import sqlite3
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from grader.database import Database, HistoryUnavailable
+from grader.records import Grade, Record, Submission, Verdict, decode_grade, encode_grade
+
+Clock = Callable[[], datetime]  # the time now, with its time zone
+StartKind = Literal["start", "reset", "found"]
+
+# The start that hints belong to: finding a file that was there already begins no new sitting.
+_SITTING = "(SELECT uuid FROM starts WHERE kata = :kata AND kind != 'found' ORDER BY id DESC LIMIT 1)"
+_HINTS_TAKEN = f"SELECT max(number) FROM hints WHERE kata = :kata AND start_uuid IS {_SITTING}"
+_PASSED_BEFORE_POINTS = "(verdict = 'passed') * 1000000 + points"
+
+
+class Start(Record):
+    """A file of the candidate that a kata was started in. `found`: the file was there already."""
+
+    uuid: str
+    kata: str
+    at: datetime
+    path: Path
+    kind: StartKind
+
+
+class Attempt(Record):
+    """One grading, without the grade itself. `missed` are the required concepts that got no points."""
+
+    uuid: str
+    kata: str
+    at: datetime
+    path: Path | None
+    sha256: str | None
+    start_uuid: str | None
+    origin: str
+    verdict: Verdict
+    points: int
+    max_points: int
+    seconds: float
+    seed: int
+    hints: int
+    missed: tuple[str, ...]
+
+
+_ATTEMPT_FIELDS = Attempt.__struct_fields__  # the columns have the same names
+_ATTEMPT_COLUMNS = ", ".join(_ATTEMPT_FIELDS)
+
+
+class Best(Record):
+    """How often a kata was tried, and its best attempt: a pass counts above all points."""
+
+    kata: str
+    attempts: int
+    passed: bool
+    points: int
+    max_points: int
+
+
+class History:
+    """The history in the SQLite file at `path`, which the first write creates.
+
+    Every method may raise `HistoryUnavailable`. Several processes may use one file at once: a write waits up
+    to `busy_seconds` for the others.
+    """
+
+    def __init__(self, path: Path, clock: Clock, *, busy_seconds: float = 10.0) -> None:
+        self.path = path
+        self._clock = clock
+        self._database = Database(path, busy_seconds)
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file. The next use opens it again."""
+        self._database.close()
+
+    # Files
+
+    def record_start(self, kata: str, path: Path, kind: StartKind) -> Start:
+        """Remember that the file at `path` (absolute) is work on `kata`."""
+        start = Start(uuid=_new_id(), kata=kata, at=self._clock(), path=path, kind=kind)
+        with self._database.writing() as connection:
+            connection.execute(
+                "INSERT INTO starts (uuid, kata, at, path, folder, kind) VALUES (?, ?, ?, ?, ?, ?)",
+                (start.uuid, kata, _text(start.at), _path_text(path), _path_text(path.parent), kind),
+            )
+        return start
+
+    def starts(
+        self, *, kata: str | None = None, path: Path | None = None, folder: Path | None = None
+    ) -> list[Start]:
+        """Starts, the latest first; of one kata, one file or one folder where given."""
+        rows = self._database.rows(
+            "SELECT uuid, kata, at, path, kind FROM starts WHERE (:kata IS NULL OR kata = :kata)"
+            " AND (:path IS NULL OR path = :path) AND (:folder IS NULL OR folder = :folder) ORDER BY id DESC",
+            kata=kata,
+            path=_path_text(path),
+            folder=_path_text(folder),
+        )
+        return [Start(uuid=r[0], kata=r[1], at=_time(r[2]), path=Path(r[3]), kind=r[4]) for r in rows]
+
+    def began(self, attempt: Attempt) -> datetime | None:
+        """When work on the file of an attempt began; `None` when that is not known."""
+        rows = self._database.rows("SELECT at FROM starts WHERE uuid = :uuid", uuid=attempt.start_uuid)
+        return _time(rows[0][0]) if rows else None
+
+    # Attempts
+
+    def record_attempt(
+        self, grade: Grade, submission: Submission | None, path: Path | None, origin: str = "grade"
+    ) -> Attempt:
+        """Keep a grade with the source that got it; `submission` is `None` when the file was unreadable."""
+        with self._database.writing() as connection:
+            start = connection.execute(
+                "SELECT uuid FROM starts WHERE path = ? AND kata = ? ORDER BY id DESC LIMIT 1",
+                (_path_text(path), grade.kata),
+            ).fetchone()
+            attempt = Attempt(
+                uuid=_new_id(),
+                kata=grade.kata,
+                at=self._clock(),
+                path=path,
+                sha256=None if submission is None else submission.sha256,
+                start_uuid=None if start is None else start[0],
+                origin=origin,
+                verdict=grade.verdict,
+                points=grade.points,
+                max_points=grade.max_points,
+                seconds=grade.seconds.get("total", 0.0),
+                seed=grade.seed,
+                hints=_hints_taken(connection, grade.kata),
+                missed=tuple(c.id for c in grade.concepts if c.required and c.status != "passed"),
+            )
+            if submission is not None:
+                connection.execute(
+                    "INSERT INTO sources (sha256, source) VALUES (?, ?) ON CONFLICT (sha256) DO NOTHING",
+                    (submission.sha256, submission.source),
+                )
+            connection.execute(
+                f"INSERT INTO attempts ({_ATTEMPT_COLUMNS}, grade) VALUES ({', '.join('?' * 15)})",
+                (*_attempt_row(attempt), encode_grade(grade).decode()),
+            )
+        return attempt
+
+    def attempts(self, kata: str | None = None, limit: int | None = None) -> list[Attempt]:
+        """Attempts, the latest first; of one kata where given."""
+        rows = self._database.rows(
+            f"SELECT {_ATTEMPT_COLUMNS} FROM attempts WHERE :kata IS NULL OR kata = :kata"
+            " ORDER BY at DESC, id DESC LIMIT :most",
+            kata=kata,
+            most=-1 if limit is None else limit,
+        )
+        return [_attempt(row) for row in rows]
+
+    def grade(self, attempt: Attempt) -> Grade:
+        """The grade of an attempt, as it was given then."""
+        rows = self._database.rows("SELECT grade FROM attempts WHERE uuid = :uuid", uuid=attempt.uuid)
+        try:
+            return decode_grade(rows[0][0].encode())
+        except msgspec.DecodeError as error:
+            raise HistoryUnavailable(
+                f"The grade that {attempt.kata} got at {_text(attempt.at)} cannot be read ({error}).",
+                "Grade the file again; the other attempts are as they were.",
+            ) from error
+
+    def source(self, attempt: Attempt) -> bytes | None:
+        """The bytes that an attempt graded; `None` when the file could not be read then."""
+        rows = self._database.rows("SELECT source FROM sources WHERE sha256 = :sha256", sha256=attempt.sha256)
+        return bytes(rows[0][0]) if rows else None
+
+    def best(self) -> dict[str, Best]:
+        """The best attempt of each kata that was tried, by the kata's id."""
+        # The bare columns come from the row with the greatest value: SQLite promises that for a single max().
+        rows = self._database.rows(
+            "SELECT kata, count(*), sum(verdict = 'passed') > 0, points, max_points,"
+            f" max({_PASSED_BEFORE_POINTS}) FROM attempts GROUP BY kata"
+        )
+        return {
+            r[0]: Best(kata=r[0], attempts=r[1], passed=bool(r[2]), points=r[3], max_points=r[4])
+            for r in rows
+        }
+
+    # Hints and solutions
+
+    def hints_taken(self, kata: str) -> int:
+        """How many hints were shown since the kata was last started or reset."""
+        rows = self._database.rows(_HINTS_TAKEN, kata=kata)
+        return (rows[0][0] or 0) if rows else 0
+
+    def take_hint(self, kata: str, available: int) -> int:
+        """Record the next hint and return its number, 1 to `available`; after the last comes the last."""
+        with self._database.writing() as connection:
+            taken = _hints_taken(connection, kata)
+            if taken < available:
+                taken += 1
+                connection.execute(
+                    "INSERT INTO hints (uuid, kata, at, number, start_uuid)"
+                    f" VALUES (:uuid, :kata, :at, :number, {_SITTING})",
+                    {"uuid": _new_id(), "kata": kata, "at": _text(self._clock()), "number": taken},
+                )
+        return taken
+
+    def record_solution_seen(self, kata: str, *, gave_up: bool) -> None:
+        """Remember that the reference was shown."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "INSERT INTO solutions_seen (uuid, kata, at, gave_up) VALUES (?, ?, ?, ?)",
+                (_new_id(), kata, _text(self._clock()), int(gave_up)),
+            )
+
+    def solutions_seen(self) -> dict[str, datetime]:
+        """When the solution of each kata was first shown, by the kata's id."""
+        rows = self._database.rows("SELECT kata, min(at) FROM solutions_seen GROUP BY kata")
+        return {row[0]: _time(row[1]) for row in rows}
+
+
+def _hints_taken(connection: sqlite3.Connection, kata: str) -> int:
+    return connection.execute(_HINTS_TAKEN, {"kata": kata}).fetchone()[0] or 0
+
+
+def _attempt_row(attempt: Attempt) -> tuple[object, ...]:
+    values = msgspec.structs.asdict(attempt)
+    values |= {"at": _text(attempt.at), "path": _path_text(attempt.path), "missed": " ".join(attempt.missed)}
+    return tuple(values[column] for column in _ATTEMPT_FIELDS)
+
+
+def _attempt(row: tuple[Any, ...]) -> Attempt:
+    values = dict(zip(_ATTEMPT_FIELDS, row, strict=True))
+    path = values["path"]
+    values |= {
+        "at": _time(values["at"]),
+        "path": None if path is None else Path(path),
+        "missed": tuple(values["missed"].split()),
+    }
+    return Attempt(**values)
+
+
+def _path_text(path: Path | None) -> str | None:
+    # A name that is not UTF-8 cannot stand in the database as it is.
+    return None if path is None else str(path).encode("utf-8", "backslashreplace").decode()
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _new_id() -> str:
+    return str(uuid.uuid4())

@@ -1,0 +1,188 @@
+"""The candidate's file, read once and bounded. Nothing here parses or imports it."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import stat
+from pathlib import Path
+
+from grader.catalog import Catalog, Kata
+from grader.errors import KataError, UsageError
+from grader.records import Submission
+
+MAX_SOURCE = 256 * 1024
+MAX_NOTEBOOK = 4 * 1024 * 1024  # a notebook carries its outputs, pictures too
+
+_LIMITS = {".py": MAX_SOURCE, ".ipynb": MAX_NOTEBOOK}
+_BOM = b"\xef\xbb\xbf"
+
+# A class statement starts a line; in a notebook's JSON that is after a quote or an escaped newline.
+_CLASS_IN_PYTHON = re.compile(rb"^[ \t]*class[ \t]+([\w\x80-\xff]+)", re.MULTILINE)
+_CLASS_IN_NOTEBOOK = re.compile(rb'(?:"|\\n)[ \t]*class[ \t]+([\w\x80-\xff]+)')
+
+# What stands at the path, by the first test that holds.
+_KINDS = (
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+class UnreadableSubmission(KataError):
+    """There is something at the path, but no answer can be read from it: the verdict is `unrunnable`.
+
+    `name` is the file's base name, `message` the reason, `fix` what to do next.
+    """
+
+    def __init__(self, name: str, reason: str, fix: str) -> None:
+        super().__init__(reason, fix)
+        self.name = name
+
+
+def read_submission(path: Path) -> Submission:
+    """The bytes at `path`, from one open descriptor.
+
+    Links are not followed and only regular files are read, so a link to `/dev/zero` or a pipe without a
+    writer cannot hold the grader up. Raises `UsageError` when there is nothing at the path, and
+    `UnreadableSubmission` for all else.
+    """
+    descriptor = _open(path)
+    try:
+        _refuse_kind(path, os.fstat(descriptor).st_mode)
+        limit = _limit(path)
+        source = _read(descriptor, limit + 1)
+    except OSError as error:
+        raise _unreadable(
+            path, f"cannot be read: {error.strerror}", "Check the file and its disk."
+        ) from error
+    finally:
+        os.close(descriptor)
+    _refuse_content(path, source, limit)
+    return Submission(name=_shown(path), source=source, sha256=hashlib.sha256(source).hexdigest())
+
+
+def which_kata(submission: Submission, catalog: Catalog) -> Kata:
+    """The one kata whose class a text search of the source finds; several or none raise `UsageError`."""
+    katas = {kata.class_name: kata for kata in catalog.katas}
+    classes = class_names(submission)
+    found = [katas[name] for name in classes if name in katas]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(kata.class_name for kata in found)
+        raise UsageError(
+            f"{submission.name} answers several katas: {names}.",
+            f"Say which one to grade: kata grade {submission.name} {found[0].id}",
+        )
+    defines = f"It defines {', '.join(classes[:5])}." if classes else "It defines no class."
+    raise UsageError(
+        f"Which kata does {submission.name} answer? {defines}",
+        f"Name the kata: kata grade {submission.name} {catalog.katas[0].id}",
+    )
+
+
+def class_names(submission: Submission) -> list[str]:
+    """The classes that the text seems to define, each once, in order."""
+    notebook = submission.name.lower().endswith(".ipynb")
+    pattern = _CLASS_IN_NOTEBOOK if notebook else _CLASS_IN_PYTHON
+    return [name.decode("utf-8", "replace") for name in dict.fromkeys(pattern.findall(submission.source))]
+
+
+def is_answer_name(name: str) -> bool:
+    """Whether a file of that name can be an answer."""
+    return Path(name).suffix.lower() in _LIMITS
+
+
+def _open(path: Path) -> int:
+    # The flags exist on POSIX only; elsewhere a link is refused by its name before it is opened.
+    flags = os.O_RDONLY
+    for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):
+        flags |= getattr(os, flag, 0)
+    try:
+        _refuse_kind(path, path.lstat().st_mode)
+        return os.open(path, flags)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            raise UsageError(
+                f"There is no file {path}.", "Check the name, or write a stub first: kata start v1"
+            ) from error
+        if error.errno == errno.ELOOP:
+            raise _wrong_kind(path, "a symbolic link") from error
+        raise _unreadable(
+            path, f"cannot be opened: {error.strerror}", "Check the permissions of the file."
+        ) from error
+
+
+def _refuse_kind(path: Path, mode: int) -> None:
+    if stat.S_ISREG(mode):
+        return
+    kinds = [words for test, words in _KINDS if test(mode)]
+    raise _wrong_kind(path, kinds[0] if kinds else "not a regular file")
+
+
+def _limit(path: Path) -> int:
+    limit = _LIMITS.get(path.suffix.lower())
+    if limit is None:
+        raise _unreadable(
+            path, "is neither a .py file nor an .ipynb notebook", "Save the answer as a .py file."
+        )
+    return limit
+
+
+def _read(descriptor: int, limit: int) -> bytes:
+    parts: list[bytes] = []
+    left = limit
+    while left and (part := os.read(descriptor, left)):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _refuse_content(path: Path, source: bytes, limit: int) -> None:
+    if len(source) > limit:
+        raise _unreadable(
+            path,
+            f"is larger than {limit // 1024} KiB, the most that is graded",
+            "Keep only the answer in it; clear a notebook's outputs.",
+        )
+    if not source.removeprefix(_BOM).strip():
+        raise _unreadable(path, "is empty", "Write the class into it and save it.")
+    if b"\0" in source:
+        place = source.index(b"\0")
+        line = source.count(b"\n", 0, place) + 1
+        raise _unreadable(
+            path, f"holds a NUL byte on line {line}: that is not Python text", "Save it again as UTF-8 text."
+        )
+    try:
+        source.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        raise _unreadable(
+            path,
+            f"is not UTF-8 text (byte 0x{source[error.start]:02x} on line {line})",
+            "Save it again with the encoding UTF-8.",
+        ) from error
+
+
+def _wrong_kind(path: Path, kind: str) -> UnreadableSubmission:
+    fix = (
+        "Name the file itself."
+        if "link" in kind or "folder" in kind
+        else "Name a regular .py or .ipynb file."
+    )
+    return _unreadable(path, f"is {kind}, and only a regular file is graded", fix)
+
+
+def _unreadable(path: Path, reason: str, fix: str) -> UnreadableSubmission:
+    return UnreadableSubmission(_shown(path), f"{_shown(path)} {reason}.", fix)
+
+
+def _shown(path: Path) -> str:
+    # A name that is not UTF-8 cannot stand in JSON as it is.
+    return path.name.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,163 @@
+"""The candidate's folder: put a stub there, find it again, start over. Work is never overwritten.
+
+Nothing is written into the folder but the file that was asked for and, on a reset, the backup of the old one.
+Which file answers which kata is remembered in the history.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import uuid
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from grader import paths
+from grader.catalog import Kata
+from grader.database import HistoryUnavailable
+from grader.errors import UsageError
+from grader.history import History, Start, StartKind
+from grader.records import Record
+
+Outcome = Literal["written", "found", "untouched"]
+
+
+class Started(Record):
+    """What `start` did. `warning` says what could not be remembered."""
+
+    kata: Kata
+    path: Path
+    outcome: Outcome  # written; found: other work is there; untouched: the same stub is there
+    blank: bool = False
+    warning: HistoryUnavailable | None = None
+
+
+class Reset(Record):
+    """What `reset` did. `backup` is where the old work is, `None` when there was none worth keeping."""
+
+    kata: Kata
+    path: Path
+    backup: Path | None
+    warning: HistoryUnavailable | None = None
+
+
+def start(kata: Kata, folder: Path, history: History, *, blank: bool = False) -> Started:
+    """Write the kata's stub into `folder`, which is made if need be; `blank` leaves only the signature.
+
+    A file that is there already stays as it is. Raises `UsageError` when the folder cannot be written to.
+    """
+    path = paths.identity(folder / kata.file_name)
+    stub = kata.text("blank.py" if blank else "stub.py").encode()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        outcome = _write_or_find(path, stub)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    warning = _remember(history, kata, path, "start" if outcome == "written" else "found")
+    return Started(kata=kata, path=path, outcome=outcome, blank=blank, warning=warning)
+
+
+def reset(kata: Kata, folder: Path, history: History, now: datetime, *, blank: bool = False) -> Reset:
+    """Put the stub back; the work that was there is kept beside it, named by the time `now`.
+
+    The file is the one this kata was last started in below `folder`, else the usual name in it.
+    """
+    path = _file_of(kata, folder, history)
+    stub = kata.text("blank.py" if blank else "stub.py").encode()
+    try:
+        work = _work_at(path)
+        backup = None if work is None or work == stub else _back_up(path, work, now)
+        _replace(path, stub)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    return Reset(kata=kata, path=path, backup=backup, warning=_remember(history, kata, path, "reset"))
+
+
+def find(folder: Path, history: History, kata: Kata | None = None) -> Start | None:
+    """What was last started in `folder`, of that kata if one is given, and is still there."""
+    starts = history.starts(folder=folder.resolve(), kata=None if kata is None else kata.id)
+    return next((found for found in starts if found.path.is_file()), None)
+
+
+def _file_of(kata: Kata, folder: Path, history: History) -> Path:
+    try:
+        started = find(folder, history, kata)
+    except HistoryUnavailable:  # the usual name will do; the caller hears of it when the reset is recorded
+        started = None
+    return paths.identity(folder / kata.file_name) if started is None else started.path
+
+
+def _remember(history: History, kata: Kata, path: Path, kind: StartKind) -> HistoryUnavailable | None:
+    try:
+        if kind == "found" and history.starts(path=path, kata=kata.id):
+            return None
+        history.record_start(kata.id, path, kind)
+    except HistoryUnavailable as error:
+        return error
+    return None
+
+
+def _write_or_find(path: Path, stub: bytes) -> Outcome:
+    try:
+        _write_new(path, stub)
+    except FileExistsError:
+        work = _work_at(path)
+        return "untouched" if work == stub else "found"
+    return "written"
+
+
+def _work_at(path: Path) -> bytes | None:
+    """What the candidate has at `path`, `None` when nothing is there."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        raise UsageError(
+            f"{path} is there already, and it is no regular file.", "Move it away, or name another folder."
+        )
+    return path.read_bytes()
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    """Create the file with its content. It never replaces one, and a half-written one is taken away."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _back_up(path: Path, work: bytes, now: datetime) -> Path:
+    """A copy of the work beside it, under a name that nothing had before."""
+    when = now.strftime("%Y-%m-%dT%H-%M-%S")
+    backup = path.with_name(f"{path.stem}.{when}{path.suffix}")
+    number = 1
+    while True:
+        try:
+            _write_new(backup, work)
+        except FileExistsError:
+            number += 1
+            backup = path.with_name(f"{path.stem}.{when}-{number}{path.suffix}")
+        else:
+            return backup
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """The new content in one step: at no moment is the file missing or half written."""
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    _write_new(beside, content)
+    try:
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _cannot_write(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"Cannot write {path}: {error.strerror}.", "Name a folder that you may write to.")

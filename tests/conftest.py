@@ -1,0 +1,116 @@
+"""No test reaches the real home, the network or the clock."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from grader.catalog import Catalog, load_catalog
+from grader.history import History
+from grader.records import ConceptRecord, Grade, SourceRecord, Status, Submission, Verdict
+
+LOOPBACK = ("127.", "::1", "localhost")
+
+
+class SteppingClock:
+    """A clock that goes on by one minute each time it is looked at."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 30, 10, 15, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        now = self.now
+        self.now += timedelta(minutes=1)
+        return now
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home with the program's own folder in it; child processes get it too."""
+    folder = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("USERPROFILE", str(folder))
+    monkeypatch.setenv("KATA_HOME", str(folder / "kata"))
+    for name in (
+        "XDG_DATA_HOME",
+        "COLUMNS",
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR_FORCE",
+        "KATA_DEBUG",
+        "EDITOR",
+        "VISUAL",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and not str(address[0]).startswith(LOOPBACK):
+            raise AssertionError(f"a test reaches for the network: {address}")
+        connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture
+def clock() -> SteppingClock:
+    return SteppingClock()
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    return load_catalog()
+
+
+@pytest.fixture
+def history(home: Path, clock: SteppingClock) -> Iterator[History]:
+    with History(home / "kata" / "history.db", clock, busy_seconds=0.2) as opened:
+        yield opened
+
+
+@pytest.fixture
+def submission() -> Submission:
+    return Submission(name="self_attention_v3.py", source=b"class SelfAttentionV3: ...\n", sha256="a" * 64)
+
+
+@pytest.fixture
+def make_grade(catalog: Catalog) -> Callable[..., Grade]:
+    """A grade as the judge would give it: all concepts passed but those in `missed`."""
+
+    def make(
+        kata: str = "v3", *, missed: tuple[str, ...] = (), verdict: Verdict | None = None, source: str = ""
+    ) -> Grade:
+        concepts = []
+        for concept in catalog.get(kata).concepts:
+            status: Status = "failed" if concept.id in missed else "passed"
+            concepts.append(
+                ConceptRecord(
+                    id=concept.id,
+                    title=concept.title,
+                    points=concept.points if status == "passed" else 0,
+                    max_points=concept.points,
+                    status=status,
+                    required=concept.required,
+                )
+            )
+        return Grade(
+            kata=kata,
+            verdict=verdict or ("failed" if missed else "passed"),
+            seed=20481,
+            points=sum(concept.points for concept in concepts),
+            max_points=sum(concept.max_points for concept in concepts),
+            seconds={"total": 0.25},
+            concepts=tuple(concepts),
+            source=SourceRecord(name="self_attention_v3.py", sha256="a" * 64, text=source),
+        )
+
+    return make
