@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,9 +50,9 @@ STEPS = (
 )
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, steps: Sequence[Step] = STEPS) -> int:
     """Run the steps that were asked for; 0 if all are green, else the exit code of the one that is not."""
-    names = [step.name for step in STEPS]
+    names = [step.name for step in steps]
     parser = argparse.ArgumentParser(description="Run the project's checks.")
     parser.add_argument("steps", nargs="*", metavar="step", help=f"one of: {', '.join(names)} (default: all)")
     wanted = parser.parse_args(arguments).steps
@@ -61,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
     link_content()
     with tempfile.TemporaryDirectory(prefix="attention-kata-check-") as home:
         environment = {**os.environ, "KATA_HOME": home, "KATA_ENGINE": "off"}
-        for step in STEPS:
+        for step in steps:
             if wanted and step.name not in wanted:
                 continue
             code = run(step, environment)
