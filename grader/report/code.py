@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from pygments.lexers.python import PythonLexer
-from pygments.token import Comment, Keyword, Literal, Name, Operator, String, _TokenType
+from pygments.token import Comment, Keyword, Literal, Name, Operator, String
 
 from grader.records import Grade, Note, ShapeComment, TraceStep
 from grader.report.neutral import visible
 from grader.report.sections import Claim, CodeLine, Place, Step, WalkLine, WalkThrough
 
+Token = tuple[str, ...]  # what Pygments' token types are: paths of names
 Pieces = tuple[tuple[str, str], ...]
 Lined = TypeVar("Lined", TraceStep, ShapeComment, Note)
 
@@ -21,7 +22,7 @@ _AROUND = 6  # lines around a line that matters, in a file that is too long
 _MAX_STEPS = 8  # calls shown for one line
 
 # The first that fits names the class of a token; the style sheet and the terminal's theme know these names.
-_CLASSES: tuple[tuple[_TokenType, str], ...] = (
+_CLASSES: tuple[tuple[Token, str], ...] = (
     (Comment, "comment"),
     (String, "string"),
     (Literal.Number, "number"),
@@ -50,21 +51,33 @@ class Source:
         return CodeLine(number=number, pieces=self._lines[number - 1], blamed=number in self._blamed)
 
     def place(self, line: int | None, around: int = 2) -> Place | None:
-        """The line with its neighbours, blank ones at the edges left out; `None` without a line."""
+        """The line with its neighbours, without blank ones at the edges and without their common indentation.
+
+        `None` without a line; no excerpt for a line that is not in the source.
+        """
         if line is None:
             return None
-        if not 1 <= line <= len(self):
-            return Place(file=self.file, line=line)
-        numbers = range(max(1, line - around), min(len(self), line + around) + 1)
-        lines = [
-            CodeLine(number=number, pieces=self._lines[number - 1], blamed=number == line)
-            for number in numbers
-        ]
-        while lines and not lines[0].text.strip():
-            del lines[0]
-        while lines and not lines[-1].text.strip():
-            del lines[-1]
-        return Place(file=self.file, line=line, excerpt=tuple(lines))
+        numbers = range(max(1, line - around), min(len(self), line + around) + 1) if line <= len(self) else ()
+        texts = {number: "".join(text for _, text in self._lines[number - 1]) for number in numbers}
+        filled = [number for number, text in texts.items() if text.strip()]
+        indent = min((len(texts[number]) - len(texts[number].lstrip()) for number in filled), default=0)
+        excerpt = tuple(
+            CodeLine(number=number, pieces=_dedented(self._lines[number - 1], indent), blamed=number == line)
+            for number in texts
+            if filled and filled[0] <= number <= filled[-1]
+        )
+        return Place(file=self.file, line=line, excerpt=excerpt)
+
+
+def _dedented(pieces: Pieces, indent: int) -> Pieces:
+    """The pieces without their first `indent` blanks."""
+    kept: list[tuple[str, str]] = []
+    for name, text in pieces:
+        cut = text[indent:]
+        indent = max(0, indent - len(text))
+        if cut:
+            kept.append((name, cut))
+    return tuple(kept)
 
 
 def _highlighted(text: str) -> tuple[Pieces, ...]:
@@ -81,8 +94,8 @@ def _highlighted(text: str) -> tuple[Pieces, ...]:
     return tuple(tuple(line) for line in lines)
 
 
-def _class_of(token: _TokenType) -> str:
-    return next((name for kind, name in _CLASSES if token in kind), "")
+def _class_of(token: Token) -> str:
+    return next((name for kind, name in _CLASSES if token[: len(kind)] == kind), "")
 
 
 def _append(line: list[tuple[str, str]], name: str, text: str) -> None:
@@ -97,7 +110,7 @@ def _append(line: list[tuple[str, str]], name: str, text: str) -> None:
 def shape_text(shape: tuple[int, ...] | tuple[str, ...] | None) -> str:
     """A shape as Python writes it: `(3, 5, 8)`, `(3,)`, `()`; a dash where there is none."""
     if shape is None:
-        return "–"
+        return "-"
     inner = ", ".join(str(size) for size in shape)
     return f"({inner},)" if len(shape) == 1 else f"({inner})"
 

@@ -53,7 +53,7 @@ def _cut(rows: Rows) -> Rows:
 def _heat_map(rows: Rows, reference: Rows, hidden: tuple[tuple[bool, ...], ...], peak: float) -> HeatMap:
     drawn = tuple(
         tuple(
-            _cell(q, k, value, _at(reference, q, k), _at(hidden, q, k) is True, peak)
+            _cell((q, k), value, _at(reference, q, k), hidden=_at(hidden, q, k) is True, peak=peak)
             for k, value in enumerate(row)
         )
         for q, row in enumerate(rows)
@@ -75,13 +75,15 @@ def _total(row: tuple[float | None, ...]) -> float | None:
     return math.fsum(finite) if len(finite) == len(row) else None
 
 
-def _cell(q: int, k: int, value: float | None, other: float | None, hidden: bool, peak: float) -> HeatCell:
-    off = value != other if value is None or other is None else abs(value - other) > _VISIBLE
+def _cell(
+    place: tuple[int, int], value: float | None, other: float | None, *, hidden: bool, peak: float
+) -> HeatCell:
+    off, far = _apart(value, other, peak)
     level = 0.0 if value is None else min(1.0, abs(value) / peak)
     blank = hidden and value is not None and abs(value) <= _VISIBLE
     return HeatCell(
-        row=q,
-        column=k,
+        row=place[0],
+        column=place[1],
         value=_decimals(value),
         short=_short(value),
         other=_decimals(other),
@@ -91,16 +93,24 @@ def _cell(q: int, k: int, value: float | None, other: float | None, hidden: bool
         finite=value is not None,
         hidden=hidden,
         off=off,
+        far=far,
         shade=_shade(value, level, blank),
         digit=_digit(value, blank),
     )
+
+
+def _apart(value: float | None, other: float | None, peak: float) -> tuple[bool, bool]:
+    """Whether two weights differ at all, and by much."""
+    if value is None or other is None:
+        return value != other, value != other
+    return abs(value - other) > _VISIBLE, abs(value - other) > peak / 10
 
 
 def _shade(value: float | None, level: float, blank: bool) -> str:
     if value is None:
         return "??"
     if blank:
-        return "╳╳"
+        return "\u2573\u2573"
     return _SHADES[0] if level < 0.02 else _SHADES[min(4, 1 + int(level * 4))]
 
 

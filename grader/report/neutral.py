@@ -1,8 +1,8 @@
 """Text of a candidate made harmless before it reaches a terminal or a Markdown file.
 
-A candidate chooses the file's name, identifiers, error messages and everything that is printed. None of it may
-move a cursor, set a window's title, reorder a line, start a link, or end a code block of ours. What is taken away
-stays visible: `ESC` arrives as `␛`, a bidirectional override as `⟨U+202E⟩`.
+A candidate chooses the file's name, identifiers, error messages and everything that is printed. None of it
+may move a cursor, set a window's title, reorder a line, start a link, or end a code block of ours. What is
+taken away stays visible: `ESC` arrives as `␛`, a bidirectional override as `⟨U+202E⟩`.
 
 HTML needs `visible` and then the template engine's escaping.
 """
@@ -19,7 +19,8 @@ _TAB = "    "
 _JOINERS = "\u200c\u200d"  # needed to write Persian, Indic scripts and emoji; they move nothing
 _MAX_MARKS = 4  # combining marks on one letter; more of them paint over the lines above
 
-# Cc: controls (C0, DEL, C1). Cf: formats (bidirectional, zero width, tags). Cs: lone surrogates. Zl, Zp: separators.
+# Cc: controls (C0, DEL, C1). Cf: formats (bidirectional, zero width, tags). Cs: lone surrogates.
+# Zl, Zp: separators of lines and paragraphs.
 _HARMFUL = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 
 _RUN_OF_MARKS = re.compile(
@@ -30,7 +31,8 @@ _RUN_OF_MARKS = re.compile(
 _INLINE = re.compile(r"([\\`*_\[\]<>#|~&$!{}])")
 _AUTOLINK = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|(?<=mailto):|(?<=xmpp):")
 _MENTION = re.compile(r"@(?=\w)")
-_LINE_START = re.compile(r"^(\s*)(?:([-+=])|(\d{1,9})([.)]))")
+_LINE_START = re.compile(r"^(?:([-+=])(?!\d)|(\d{1,9})([.)])(?=\s|$))")
+_LINE_END = re.compile(r"[ \t]*\n\s*")
 _BACKTICKS = re.compile(r"`+")
 
 
@@ -66,7 +68,7 @@ def bounded(text: str, limit: int = LIMIT) -> str:
 
 def one_line(text: str) -> str:
     """The text on one line: line ends and the blanks around them become one blank."""
-    return " ".join(part.strip() for part in text.splitlines() if part.strip())
+    return _LINE_END.sub(" ", text.strip("\n"))
 
 
 def for_terminal(text: str, *, limit: int = LIMIT, multiline: bool = False) -> str:
@@ -80,7 +82,7 @@ def for_terminal(text: str, *, limit: int = LIMIT, multiline: bool = False) -> s
 
 def for_markdown(text: str, *, limit: int = LIMIT) -> str:
     """Text that stays text within a line of Markdown: no span, link, mention, HTML, entity or list."""
-    text = for_terminal(text, limit=limit)
+    text = for_terminal(text, limit=limit).lstrip()
     text = _INLINE.sub(r"\\\1", text)
     text = _AUTOLINK.sub(lambda hit: f"\\{hit[0]}", text)
     text = _MENTION.sub("@\u2060", text)
@@ -88,8 +90,8 @@ def for_markdown(text: str, *, limit: int = LIMIT) -> str:
 
 
 def _escaped_start(hit: re.Match[str]) -> str:
-    blanks, bullet, number, mark = hit.groups()
-    return f"{blanks}\\{bullet}" if bullet else f"{blanks}{number}\\{mark}"
+    bullet, number, mark = hit.groups()
+    return f"\\{bullet}" if bullet else f"{number}\\{mark}"
 
 
 def fenced(text: str, language: str = "", *, limit: int = LIMIT, lines: int = LINES) -> str:

@@ -10,19 +10,22 @@ from markupsafe import Markup
 
 from grader.catalog import content_root
 from grader.report import neutral
+from grader.report.terminal import Layout, code, plain, render_text
 from grader.report.view import View
 
 Format = Literal["text", "html", "md"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
+_BLOCK_WIDTH = 110  # columns of a code block in Markdown
+
 
 def render(view: View, format: Format, templates: Path | None = None) -> str:  # noqa: A002
     """The report in one format. `templates` is the folder of templates, by default the program's own."""
     if format == "text":
-
-        raise NotImplementedError
+        return render_text(view, templates=templates)
     page = environment(format, templates).get_template(f"report.{format}.j2")
-    return page.render(view=view)
+    rendered: str = page.render(view=view)
+    return rendered
 
 
 def environment(format: Literal["html", "md"], templates: Path | None = None) -> jinja2.Environment:  # noqa: A002
@@ -36,7 +39,15 @@ def environment(format: Literal["html", "md"], templates: Path | None = None) ->
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters |= {"fenced": _fenced, "span": _span}
+    if format == "md":
+        layout = Layout(width=_BLOCK_WIDTH, unicode=True)
+        found.filters |= {
+            "fenced": _fenced,
+            "span": _span,
+            "excerpt": lambda lines: _fenced(plain(code(line, indent=0) for line in lines)),
+            "shaded": lambda pair: _fenced(plain(layout.shaded(pair))),
+            "walked": lambda lines: _fenced(plain(row for line in lines for row in layout.walked(line))),
+        }
     return found
 
 
@@ -55,8 +66,8 @@ def _markdown(value: Any) -> Any:
 
 
 def _fenced(text: str, language: str = "") -> Markup:
-    return Markup(neutral.fenced(text, language, limit=64 * 1024))  # noqa: S704
+    return Markup(neutral.fenced(text, language, limit=64 * 1024))
 
 
 def _span(text: str) -> Markup:
-    return Markup(neutral.code_span(text))  # noqa: S704
+    return Markup(neutral.code_span(text))

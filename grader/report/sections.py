@@ -94,6 +94,7 @@ class HeatCell(Record):
     finite: bool
     hidden: bool
     off: bool  # differs from the expected map
+    far: bool  # differs by more than a tenth of the largest expected weight
     shade: str  # two characters of a terminal
     digit: str  # the same in ASCII
 

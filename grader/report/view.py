@@ -31,6 +31,7 @@ from grader.report.sections import (
     NotesSection,
     NotReached,
     Origin,
+    Place,
     PrintedSection,
     Questions,
     Section,
@@ -74,8 +75,8 @@ def build_view(
     evidence = (
         _diagnosis(grade, kata, source),
         None if passed else _maps(grade, context),
-        _checks(grade, kata, source),
         _concepts(grade),
+        _checks(grade, kata, source),
         walk_through(grade, source),
         _notes(grade),
         _questions(context) if passed else None,
@@ -207,26 +208,32 @@ def _checks(grade: Grade, kata: Kata, source: Source) -> ChecksSection | None:
     for check in grade.checks:
         if check.status == "not_reached":
             reasons.setdefault(bounded(check.message) if check.message else None, []).append(check.title)
+    explained = {item.line for item in grade.diagnosis}
     return ChecksSection(
-        failed=tuple(_failed_check(check, kata, source) for check in failed),
+        failed=tuple(_failed_check(check, kata, source, explained) for check in failed),
         not_reached=tuple(NotReached(reason=why, titles=tuple(titles)) for why, titles in reasons.items()),
         not_reached_count=sum(len(titles) for titles in reasons.values()),
         passed=tuple(check.title for check in grade.checks if check.status == "passed"),
     )
 
 
-def _failed_check(check: CheckRecord, kata: Kata, source: Source) -> FailedCheck:
+def _failed_check(check: CheckRecord, kata: Kata, source: Source, explained: set[int | None]) -> FailedCheck:
+    """A failed check; the code of a line that the diagnosis has shown already is not shown again."""
+    place = source.place(check.line, around=0)
+    if place is not None and place.line in explained:
+        place = Place(file=place.file, line=place.line)
+    concept = _concept_title(check.concept, kata)
     return FailedCheck(
         id=check.id,
         title=check.title,
-        concept=_concept_title(check.concept, kata),
+        concept="" if concept == check.title else concept,
         gate=check.concept == END_TO_END,
         required=check.required,
         message=bounded(check.message) if check.message else None,
         expected=bounded(check.expected) if check.expected else None,
         actual=bounded(check.actual) if check.actual else None,
         why=bounded(check.why) if check.why else None,
-        place=source.place(check.line, around=0),
+        place=place,
     )
 
 
