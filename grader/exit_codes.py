@@ -14,6 +14,8 @@ class ExitCode(IntEnum):
     NOT_PASSED = 1  # checks failed, or the candidate's code crashed, hung or could not be loaded
     USAGE = 2
     GRADER_FAULT = 3
+    INTERRUPTED = 130  # Ctrl-C, as shells say it
+    BROKEN_PIPE = 141  # whoever read the output left, as shells say it
 
 
 OF_VERDICT: dict[Verdict, ExitCode] = {

@@ -1,0 +1,84 @@
+"""What the commands work with: made once for a call, and replaced as a whole by the tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader import paths
+from grader.catalog import Catalog, Kata, load_catalog
+from grader.history import Clock, History
+from grader.practice.attempts import GradeFunction
+from grader.records import Grade, Submission
+
+if TYPE_CHECKING:
+    from grader.grading import Options
+
+
+def now() -> datetime:
+    """The time now, in UTC."""
+    return datetime.now(UTC)
+
+
+def grade(submission: Submission, kata: Kata, catalog: Catalog, options: Options | None = None) -> Grade:
+    """`grader.grading.grade`, loaded when something is graded: most commands grade nothing."""
+    from grader import grading
+
+    return grading.grade(submission, kata, catalog, options)
+
+
+class App:
+    """The catalog, the history and the doors to the outside: clock, grader, editor, browser."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock = now,
+        grade: GradeFunction = grade,
+        edit: Callable[[Path], None] | None = None,
+        browse: Callable[[Path], None] | None = None,
+    ) -> None:
+        self.clock = clock
+        self.grade = grade
+        self.edit = edit or _edit
+        self.browse = browse or _browse
+
+    @cached_property
+    def home(self) -> Path:
+        """The folder of this program's own files."""
+        return paths.home(os.environ)
+
+    @property
+    def folder(self) -> Path:
+        """Where the caller stands."""
+        return Path.cwd()
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        return load_catalog()
+
+    @cached_property
+    def history(self) -> History:
+        return History(paths.database(self.home), self.clock)
+
+    def close(self) -> None:
+        """Let go of the history, if it was used."""
+        if "history" in self.__dict__:
+            self.history.close()
+
+
+pass_app = click.make_pass_decorator(App)
+
+
+def _edit(path: Path) -> None:
+    click.edit(filename=str(path))
+
+
+def _browse(path: Path) -> None:
+    click.launch(path.as_uri())

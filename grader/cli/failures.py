@@ -1,0 +1,97 @@
+"""Every way a command can end badly, made into a message and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from grader import __version__, paths
+from grader.cli.console import complain, place
+from grader.errors import KataError, UsageError
+from grader.exit_codes import ExitCode
+from grader.snapshot import UnreadableSubmission
+
+
+class ReaderLeft(Exception):
+    """Nobody reads standard output any more, as after `kata history | head -1`."""
+
+
+def run(command: Callable[[], object], home: Callable[[], Path]) -> int:
+    """Run a command and return the exit code; whatever it raises becomes a message on standard error."""
+    try:
+        code = command()
+        sys.stdout.flush()
+    except click.ClickException as problem:
+        return _misused(problem)
+    except click.Abort:
+        complain("Interrupted", "nothing more was done.")
+        return ExitCode.INTERRUPTED
+    except (ReaderLeft, BrokenPipeError):
+        return _reader_left()
+    except KataError as problem:
+        complain("Error", problem.message, problem.fix)
+        return _code_of(problem)
+    except Exception as error:  # the last resort: a fault of ours, which no one here can know
+        return _our_fault(error, home)
+    return code if isinstance(code, int) else ExitCode.PASSED
+
+
+def _code_of(problem: KataError) -> ExitCode:
+    if isinstance(problem, UsageError):
+        return ExitCode.USAGE
+    if isinstance(problem, UnreadableSubmission):
+        return ExitCode.NOT_PASSED
+    return ExitCode.GRADER_FAULT
+
+
+def _misused(problem: click.ClickException) -> int:
+    context = getattr(problem, "ctx", None)
+    example = f"{context.command_path} --help" if context else "kata --help"
+    complain("Error", problem.format_message(), f"See how it is used: {example}")
+    return ExitCode.USAGE
+
+
+def _reader_left() -> int:
+    # Nobody reads any more; without this, Python complains when it flushes at the end.
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.BROKEN_PIPE
+
+
+def _our_fault(error: Exception, home: Callable[[], Path]) -> int:
+    trace = "".join(traceback.format_exception(error))
+    if os.environ.get("KATA_DEBUG"):
+        click.echo(trace, err=True)
+        where = "The traceback is above."
+    else:
+        try:
+            where = f"The traceback is in {place(_keep(trace, home()))}"
+        except OSError:
+            where = "KATA_DEBUG=1 shows the traceback."
+    complain(
+        "Error",
+        f"This is a fault in kata, not in your code: {type(error).__name__}: {error}",
+        f"{where}\n  → Please report it, with the output of `kata doctor`.",
+    )
+    return ExitCode.GRADER_FAULT
+
+
+def _keep(trace: str, home: Path) -> Path:
+    folder = paths.crashes(home)
+    folder.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while True:
+        note = folder / f"crash-{number}.txt"
+        try:
+            with note.open("x", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(f"attention-kata {__version__}, Python {sys.version}\n\n{trace}")
+        except FileExistsError:
+            number += 1
+        else:
+            return note

@@ -1,0 +1,80 @@
+"""`kata grade`."""
+
+from __future__ import annotations
+
+import click
+
+from grader.cli import console
+from grader.cli.app import App
+from grader.cli.params import ANSWER_OR_KATA
+from grader.exit_codes import OF_VERDICT
+from grader.practice.attempts import grade_target
+from grader.practice.reports import document, format_of, write_report
+from grader.practice.targets import resolve_target
+
+
+@click.command(
+    "grade",
+    epilog="""\b
+Examples:
+  kata grade                          what was last started in this folder
+  kata grade v3                       the file of v3
+  kata grade notebook.ipynb v3        one class of a notebook
+  kata grade answer.py --report html  with a report to look at
+  kata grade answer.py --json         one JSON document, for programs
+
+\b
+Exit code: 0 passed, 1 not passed, 2 wrong usage, 3 a fault of the grader.""",
+)
+@click.argument("what", nargs=-1, type=ANSWER_OR_KATA, metavar="[FILE] [ID]")
+@click.option("--json", "as_json", is_flag=True, help="The grade as one JSON document on standard output.")
+@click.option("--report", metavar="html|md|json|PATH", help="Write a report; its path is printed.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Repeat a grade with its random numbers.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, 3600, min_open=True),
+    metavar="SECONDS",
+    help="For the whole grade; the default is the kata's.",
+)
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Also the shapes line by line, and what the code printed."
+)
+@click.pass_context
+def grade_command(
+    ctx: click.Context,
+    *,
+    what: tuple[str, ...],
+    as_json: bool,
+    report: str | None,
+    seed: int | None,
+    timeout: float | None,
+    verbose: bool,
+) -> None:
+    """Grade an answer: a .py file or a notebook.
+
+    Without FILE it is the kata last started in this folder, or the one file whose class tells its kata.
+    """
+    from grader.grading import Options
+
+    app = ctx.ensure_object(App)
+    form, path = (None, None) if report is None else format_of(report)
+    target = resolve_target(what, app.folder, app.catalog, app.history)
+    with console.progress(f"Grading {target.path.name} as {target.kata.id} …"):
+        graded = grade_target(
+            target,
+            Options(seed=seed, total_seconds=timeout),
+            app.catalog,
+            app.history,
+            app.grade,
+            folder=app.folder,
+            verbose=verbose,
+        )
+    if as_json:
+        console.say(document(graded, "json").rstrip())
+    else:
+        console.report(document(graded, "text", **console.terminal()._asdict()))
+    console.warn(graded.warning)
+    if form is not None:
+        written = write_report(graded, form, path, app.home)
+        click.echo(f"Report: {console.place(written)}", err=as_json)
+    ctx.exit(OF_VERDICT[graded.grade.verdict])

@@ -1,0 +1,114 @@
+"""The command `kata`: the list of its commands, each loaded from its own module when it is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from grader import __version__
+from grader.cli import failures
+from grader.cli.app import App
+from grader.errors import UsageError
+
+# In the order of the help: name -> the module that has a command function of that name.
+COMMANDS = {
+    "list": "browse",
+    "show": "browse",
+    "start": "begin",
+    "grade": "grade",
+    "hint": "learn",
+    "solution": "learn",
+    "reset": "begin",
+    "report": "past",
+    "history": "past",
+    "demo": "demo",
+    "doctor": "doctor",
+    "lint": "lint",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module when the command is used, and ends with a code of `ExitCode`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"grader.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            near = difflib.get_close_matches(name, COMMANDS, n=2, cutoff=0.5)
+            meant = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise UsageError(f"There is no command '{name}'.{meant}", "All commands: kata --help")
+        return super().resolve_command(ctx, args)
+
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        obj: App | None = None,
+        **extra: Any,
+    ) -> None:
+        app = App() if obj is None else obj
+        extra["standalone_mode"] = False  # what is raised is made into a message here, not by Click
+        with contextlib.closing(app):
+            code = failures.run(
+                lambda: super(LazyGroup, self).main(args, prog_name or "kata", obj=app, **extra),
+                lambda: app.home,
+            )
+        sys.exit(code)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            # Click would end with 1, which means "not passed" here.
+            raise failures.ReaderLeft from error
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="\b\nBegin with:\n  kata demo       a tour of two minutes\n  kata start v1   your first kata",
+)
+@click.version_option(__version__, "-V", "--version", message="attention-kata %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Write self-attention from memory, and be told which mistake you made, on which line.
+
+    Without a command: where you are, and what to do next.
+    """
+    if ctx.invoked_subcommand is None:
+        _where_you_are(ctx)
+
+
+def _where_you_are(ctx: click.Context) -> None:
+    from grader.cli import console, screens
+    from grader.practice.overview import overview
+
+    app = ctx.ensure_object(App)
+    console.show(*screens.overview(overview(app.catalog, app.history, app.folder)))
+
+
+def main() -> None:
+    """The console script. Signs that the terminal's encoding lacks are replaced, not a reason to fail."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+    cli()

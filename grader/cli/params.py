@@ -1,0 +1,56 @@
+"""The kinds of arguments, each with its completion in the shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from grader.catalog import Catalog, Kata
+from grader.cli.app import App
+
+# ruff: noqa: ARG002 -- Click calls these with more than they need.
+
+
+class KataId(click.ParamType[Kata]):
+    """A kata's id, made into the kata; a wrong one raises `UsageError` with the nearest ids."""
+
+    name = "kata"
+
+    def convert(self, value: str | Kata, param: click.Parameter | None, ctx: click.Context | None) -> Kata:
+        return value if isinstance(value, Kata) else _catalog(ctx).get(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return _ids(ctx, incomplete)
+
+
+class AnswerOrKata(click.ParamType[str]):
+    """A file or a kata's id; which of them it is, is decided later."""
+
+    name = "file or kata"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [*_ids(ctx, incomplete), CompletionItem(incomplete, type="file")]
+
+
+def _catalog(ctx: click.Context | None) -> Catalog:
+    app = None if ctx is None else ctx.find_object(App)
+    return (app or App()).catalog
+
+
+def _ids(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    return [
+        CompletionItem(kata.id, help=kata.title)
+        for kata in _catalog(ctx).katas
+        if kata.id.startswith(incomplete.lower())
+    ]
+
+
+KATA = KataId()
+ANSWER_OR_KATA = AnswerOrKata()
+FOLDER = click.Path(path_type=Path)

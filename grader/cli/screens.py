@@ -1,0 +1,228 @@
+"""Records as things that rich can print. Nothing is decided here but how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.markdown import Markdown
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from grader.catalog import Kata
+from grader.cli.console import local, place, safe
+from grader.history import Attempt, Best
+from grader.practice.hints import Hint
+from grader.practice.overview import Overview, Progress, Standing
+from grader.practice.solutions import Solution
+from grader.records import Verdict
+from grader.report.neutral import for_terminal
+
+if TYPE_CHECKING:
+    from grader.doctor import Section
+    from grader.linting import Problem
+    from grader.practice.demo import Answer, Result
+
+_PROGRESS: dict[Progress, tuple[str, str]] = {
+    "new": ("·", "dim"),
+    "started": ("○ started", ""),
+    "tried": ("○ tried", "yellow"),
+    "passed": ("✓ passed", "green"),
+}
+_VERDICT: dict[Verdict, tuple[str, str]] = {
+    "passed": ("passed", "green"),
+    "failed": ("failed", "red"),
+    "unrunnable": ("could not run", "red"),
+    "grader_error": ("grader's fault", "yellow"),
+}
+_SIDE_BY_SIDE = 120  # columns from which two pieces of code stand beside each other
+_MOST_CODE = 64 * 1024  # characters
+
+
+def katas(standings: Sequence[Standing]) -> RenderableType:
+    """The table of `kata list`."""
+    table = _table("kata", "level", "title", "minutes", "best", "")
+    for standing in standings:
+        kata = standing.kata
+        table.add_row(
+            Text(kata.id, "bold"),
+            str(kata.level),
+            kata.title,
+            str(kata.minutes),
+            _points(standing.best),
+            _progress(standing),
+        )
+    return table
+
+
+def brief(kata: Kata) -> Iterator[RenderableType]:
+    """The interviewer's brief, then what gives points."""
+    yield Markdown(kata.text("brief.md"))
+    yield Text()
+    table = _table("points", "for")
+    for concept in kata.concepts:
+        optional = "" if concept.required else " (optional)"
+        table.add_row(str(concept.points), f"{concept.title}{optional}")
+    table.add_row(Text(str(kata.max_points), "bold"), Text("in all", "bold"))
+    yield table
+    yield Text()
+    if kata.prerequisites:
+        yield Text(f"Comes after {', '.join(kata.prerequisites)}. About {kata.minutes} minutes.")
+    else:
+        yield Text(f"About {kata.minutes} minutes.")
+    yield _next((f"kata start {kata.id}", f"writes {kata.file_name}"))
+
+
+def overview(seen: Overview) -> Iterator[RenderableType]:
+    """The screen of `kata` without a command."""
+    yield Text.assemble(("attention-kata", "bold"), f" · {seen.passed} of {len(seen.standings)} passed")
+    yield Text()
+    yield katas(seen.standings)
+    yield Text()
+    if seen.last is not None:
+        yield _last(seen.last)
+    if seen.here is not None:
+        yield Text(f"Here   {safe(seen.here.path.name)}, {seen.here.kata}")
+    if seen.last is not None or seen.here is not None:
+        yield Text()
+    yield Text("What next", "bold")
+    yield _next(*((suggestion.command, suggestion.why) for suggestion in seen.suggestions))
+
+
+def attempts(rows: Sequence[Attempt]) -> RenderableType:
+    """The table of `kata history`."""
+    table = _table("when", "kata", "verdict", "points", "hints", "missed")
+    for attempt in rows:
+        words, style = _VERDICT[attempt.verdict]
+        table.add_row(
+            local(attempt.at),
+            attempt.kata,
+            Text(words, style),
+            f"{attempt.points}/{attempt.max_points}",
+            str(attempt.hints or ""),
+            ", ".join(attempt.missed),
+        )
+    return table
+
+
+def hints(given: Iterable[Hint], kata: Kata) -> Iterator[RenderableType]:
+    """Hints as the author wrote them, and how to get the next."""
+    for hint in given:
+        yield Text(f"{kata.id} · hint {hint.number} of {hint.total}", "bold")
+        yield Padding(Markdown(hint.text), (0, 0, 1, 0))
+        if hint.again:
+            yield Text(f"There are no more hints. All of them: kata hint {kata.id} --all")
+        elif hint.number < hint.total:
+            yield Text(f"More help: kata hint {kata.id}")
+
+
+def solution(found: Solution, width: int) -> Iterator[RenderableType]:
+    """The reference, beside the candidate's own code where there is room, else below it."""
+    reference = _code(f"Solution of {found.kata.id}", found.text)
+    if found.own is None:
+        yield reference
+        return
+    own = _code(f"Yours: {safe(found.own_name)}", for_terminal(found.own, limit=_MOST_CODE, multiline=True))
+    if width < _SIDE_BY_SIDE:
+        yield Group(own, Text(), reference)
+        return
+    beside = Table.grid(padding=(0, 2), expand=True)
+    beside.add_column(ratio=1)
+    beside.add_column(ratio=1)
+    beside.add_row(own, reference)
+    yield beside
+
+
+def _code(title: str, text: str) -> RenderableType:
+    return Group(Text(title, "bold"), _syntax(text))
+
+
+def _syntax(text: str, first: int = 1) -> Syntax:
+    return Syntax(text, "python", theme="ansi_dark", line_numbers=True, start_line=first, word_wrap=True)
+
+
+def _whole(line: str, style: str = "") -> Text:
+    """A line that is not wrapped: a path can be copied, a log line stays one line."""
+    return Text(line, style, no_wrap=True, overflow="ignore")
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for column in columns:
+        table.add_column(column, justify="right" if column in ("minutes", "points", "best") else "left")
+    return table
+
+
+def _progress(standing: Standing) -> Text:
+    words, style = _PROGRESS[standing.progress]
+    seen = ", solution seen" if standing.solution_seen and standing.progress != "passed" else ""
+    return Text(f"{words}{seen}", style)
+
+
+def _points(best: Best | None) -> str:
+    return "" if best is None else f"{best.points}/{best.max_points}"
+
+
+def _last(attempt: Attempt) -> Text:
+    words, style = _VERDICT[attempt.verdict]
+    missed = f", missed {', '.join(attempt.missed)}" if attempt.missed else ""
+    file = "" if attempt.path is None else f" · {place(attempt.path)}"
+    return Text.assemble(
+        f"Last   {attempt.kata} ",
+        (words, style),
+        f" with {attempt.points}/{attempt.max_points}{missed} · {local(attempt.at)}{file}",
+    )
+
+
+def _next(*commands: tuple[str, str]) -> RenderableType:
+    table = Table.grid(padding=(0, 3, 0, 0))
+    for command, why in commands:
+        table.add_row(Text(f"  {command}", "bold"), safe(why))
+    return table
+
+
+def demo_answer(stop: Answer) -> Iterator[RenderableType]:
+    """A stop of the tour before its file is graded."""
+    if stop.right:
+        title, words = "2 · The mended answer", "The line is mended:"
+    else:
+        title = "1 · A typical mistake"
+        words = f"Somebody practises {stop.kata.id} ({stop.kata.title}). One line is not right:"
+    yield Text()
+    yield Rule(title, align="left")
+    yield Text(words)
+    yield _syntax(stop.line.strip(), first=stop.number)
+    yield Text(f"They run: kata grade {stop.path.name}")
+    yield Text()
+
+
+def demo_result(stop: Result) -> Iterator[RenderableType]:
+    """A stop of the tour after its file was graded: the page's path, which is not wrapped, and the end."""
+    yield _whole(f"The same as a page for the browser: {place(stop.report)}")
+    if stop.right:
+        yield Text()
+        yield Text("That was the tour; none of your files was touched. Now you:")
+        yield _next(("kata start v1", "your first kata"), ("kata list", "all of them"))
+
+
+def findings(section: Section) -> Iterator[RenderableType]:
+    """One section of `kata doctor`, as plain lines that survive being pasted into a bug report."""
+    yield Text(section.title, "bold")
+    for finding in section.findings:
+        mark = {True: "ok", False: "!!", None: "  "}[finding.fine]
+        style = "red" if finding.fine is False else ""
+        yield _whole(f"  {mark} {finding.name}: {safe(finding.value)}", style)
+
+
+def problems(found: Sequence[Problem]) -> Iterator[RenderableType]:
+    """What `kata lint` found, one place a line."""
+    for problem in found:
+        line = "" if problem.line is None else f":{problem.line}"
+        where = f"{place(problem.path)}{line}: "
+        yield _whole(f"{where}{safe(problem.message)}")
+        if problem.fix:
+            yield _whole(f"  → {safe(problem.fix)}")

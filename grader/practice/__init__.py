@@ -1,0 +1,9 @@
+"""What a candidate can do, as functions: each takes what it needs and returns records. Nothing here prints.
+
+- `targets`: which file is meant, and which kata it answers
+- `attempts`: grade a file, keep the attempt, recall it
+- `reports`: a graded attempt as a document
+- `overview`: where the candidate stands
+- `hints`, `questions`, `solutions`: what a kata has to say
+- `demo`: the tour
+"""

@@ -1,0 +1,85 @@
+"""A graded attempt as a document: on the screen, or in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+
+from grader import paths
+from grader.errors import UsageError
+from grader.practice.attempts import Graded
+from grader.records import encode_grade
+
+Format = Literal["text", "html", "md", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_FORMAT_OF_SUFFIX: dict[str, Format] = {
+    ".html": "html",
+    ".htm": "html",
+    ".md": "md",
+    ".markdown": "md",
+    ".json": "json",
+    ".txt": "text",
+}
+_SUFFIX: dict[Format, str] = {"text": ".txt", "html": ".html", "md": ".md", "json": ".json"}
+
+
+def document(
+    graded: Graded, form: Format, *, width: int = 80, color: bool = False, unicode: bool = True
+) -> str:
+    """The report in one format, ending with a newline; JSON is the grade itself.
+
+    `width`, `color` and `unicode` say what the terminal can do that a text is for.
+    """
+    if form == "json":
+        return msgspec.json.format(encode_grade(graded.grade), indent=2).decode() + "\n"
+    # Templates and colours are loaded for those who want a report only.
+    from grader.report.view import build_view
+
+    view = build_view(graded.grade, graded.kata, graded.context)
+    if form == "text":
+        from grader.report.terminal import render_text
+
+        return render_text(view, width, color, unicode=unicode)
+    from grader.report.render import render
+
+    return render(view, form)
+
+
+def format_of(wanted: str) -> tuple[Format, Path | None]:
+    """What `html`, `md`, `json` or a path means: the format, and the path if it is one."""
+    for form in FORMATS:
+        if wanted.lower() == form:
+            return form, None
+    path = Path(wanted)
+    found = _FORMAT_OF_SUFFIX.get(path.suffix.lower())
+    if found is None:
+        raise UsageError(
+            f"What kind of report is '{wanted}'?",
+            "Say html, md or json, or name a file that ends in .html, .md, .json or .txt.",
+        )
+    return found, path
+
+
+def write_report(graded: Graded, form: Format, path: Path | None, home: Path) -> Path:
+    """Write the report and return where it is: at `path`, else under this program's own folder in `home`."""
+    target = path or paths.reports(home) / f"{_name(graded)}{_SUFFIX[form]}"
+    text = document(graded, form)
+    try:
+        if path is None:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"The report could not be written to {target}: {error.strerror}.",
+            "Name another file with --report PATH or --output PATH.",
+        ) from error
+    return target.absolute()
+
+
+def _name(graded: Graded) -> str:
+    if graded.attempt is None:
+        return f"{graded.kata.id}-{graded.grade.seed}"
+    return f"{graded.kata.id}-{graded.attempt.at:%Y-%m-%dT%H-%M-%S}-{graded.attempt.uuid[:8]}"
