@@ -38,7 +38,7 @@ _CLASSES: tuple[tuple[Token, str], ...] = (
 class Source:
     """The lines of one source, highlighted once. Line numbers count from 1, as the tracer's do."""
 
-    def __init__(self, file: str, text: str, blamed: Iterable[int] = ()) -> None:
+    def __init__(self, file: str, text: str, blamed: Iterable[int | None] = ()) -> None:
         self.file = file
         self._blamed = frozenset(blamed)
         text = visible(text.replace("\r\n", "\n").replace("\r", "\n")).rstrip("\n")
@@ -130,7 +130,7 @@ def walk_through(grade: Grade, source: Source) -> WalkThrough | None:
                 code=source.line(number),
                 steps=_steps(steps.get(number, ())),
                 claims=tuple(_claim(comment) for comment in claims.get(number, ())),
-                notes=tuple(note.text for note in notes.get(number, ())),
+                notes=() if number in claims else tuple(note.text for note in notes.get(number, ())),
                 skipped=number - last - 1,
             )
         )

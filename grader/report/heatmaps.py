@@ -10,7 +10,7 @@ from grader.report.sections import HeatCell, HeatMap, MapPair
 
 MAX_SIZE = 16  # queries and keys that are drawn
 _VISIBLE = 5e-4  # smaller differences cannot be read from three decimals
-_STRONG = 0.55  # darker cells need light text
+_STRONG = 0.69  # from here on the other colour of text has the better contrast, in both themes
 _SHADES = ("··", "░░", "▒▒", "▓▓", "██")
 
 Rows = tuple[tuple[float | None, ...], ...]
@@ -92,6 +92,7 @@ def _cell(
         negative=value is not None and value < 0,
         finite=value is not None,
         hidden=hidden,
+        blank=blank,
         off=off,
         far=far,
         shade=_shade(value, level, blank),

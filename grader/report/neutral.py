@@ -32,6 +32,7 @@ _INLINE = re.compile(r"([\\`*_\[\]<>#|~&$!{}])")
 _AUTOLINK = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|(?<=mailto):|(?<=xmpp):")
 _MENTION = re.compile(r"@(?=\w)")
 _LINE_START = re.compile(r"^(?:([-+=])(?!\d)|(\d{1,9})([.)])(?=\s|$))")
+_BETWEEN_BACKTICKS = re.compile(r"`([^`\n]+)`")
 _LINE_END = re.compile(r"[ \t]*\n\s*")
 _BACKTICKS = re.compile(r"`+")
 
@@ -80,13 +81,26 @@ def for_terminal(text: str, *, limit: int = LIMIT, multiline: bool = False) -> s
     return text if multiline else one_line(text)
 
 
-def for_markdown(text: str, *, limit: int = LIMIT) -> str:
-    """Text that stays text within a line of Markdown: no span, link, mention, HTML, entity or list."""
+def for_markdown(text: str, *, limit: int = LIMIT, spans: bool = False) -> str:
+    """Text that stays text within a line of Markdown: no span, link, mention, HTML, entity or list.
+
+    With `spans`, what stands between backticks becomes a code span.
+    """
     text = for_terminal(text, limit=limit).lstrip()
+    parts = split_code(text) if spans else (text,)
+    shown = [_escaped(part) if index % 2 == 0 else code_span(part) for index, part in enumerate(parts)]
+    return _LINE_START.sub(_escaped_start, "".join(shown))
+
+
+def split_code(text: str) -> tuple[str, ...]:
+    """Text between backticks, at the odd places; what is outside of them, at the even ones."""
+    return tuple(_BETWEEN_BACKTICKS.split(text))
+
+
+def _escaped(text: str) -> str:
     text = _INLINE.sub(r"\\\1", text)
     text = _AUTOLINK.sub(lambda hit: f"\\{hit[0]}", text)
-    text = _MENTION.sub("@\u2060", text)
-    return _LINE_START.sub(_escaped_start, text)
+    return _MENTION.sub("@\u2060", text)
 
 
 def _escaped_start(hit: re.Match[str]) -> str:

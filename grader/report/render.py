@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from grader.catalog import content_root
 from grader.report import neutral
@@ -39,11 +39,14 @@ def environment(format: Literal["html", "md"], templates: Path | None = None) ->
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    if format == "md":
+    if format == "html":
+        found.filters["prose"] = _prose
+    else:
         layout = Layout(width=_BLOCK_WIDTH, unicode=True)
         found.filters |= {
             "fenced": _fenced,
-            "span": _span,
+            "span": lambda text: Markup(neutral.code_span(text)),
+            "prose": lambda text: Markup(neutral.for_markdown(text, spans=True)),
             "excerpt": lambda lines: _fenced(plain(code(line, indent=0) for line in lines)),
             "shaded": lambda pair: _fenced(plain(layout.shaded(pair))),
             "walked": lambda lines: _fenced(plain(row for line in lines for row in layout.walked(line))),
@@ -69,5 +72,10 @@ def _fenced(text: str, language: str = "") -> Markup:
     return Markup(neutral.fenced(text, language, limit=64 * 1024))
 
 
-def _span(text: str) -> Markup:
-    return Markup(neutral.code_span(text))
+def _prose(text: str) -> Markup:
+    """Escaped text in which what stands between backticks is code."""
+    parts = neutral.split_code(neutral.visible(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        for index, part in enumerate(parts)
+    )

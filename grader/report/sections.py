@@ -30,6 +30,10 @@ class CodeLine(Record):
     def text(self) -> str:
         return "".join(piece for _, piece in self.pieces)
 
+    @property
+    def indent(self) -> int:
+        return len(self.text) - len(self.text.lstrip(" "))
+
 
 class Place(Record):
     """Where to look: the file, the line, and the lines around it."""
@@ -93,6 +97,7 @@ class HeatCell(Record):
     negative: bool
     finite: bool
     hidden: bool
+    blank: bool  # hidden, and without a weight: as it should be
     off: bool  # differs from the expected map
     far: bool  # differs by more than a tenth of the largest expected weight
     shade: str  # two characters of a terminal

@@ -91,7 +91,7 @@ def render_text(
         _environ={},
     )
     for line in _without_double_blanks(lines):
-        for laid in _laid_out(line, width, console):
+        for laid in _laid_out(line, width, console, _ellipsis(unicode)):
             console.print(laid, soft_wrap=True, markup=False, highlight=False, emoji=False)
     return stream.getvalue()
 
@@ -158,6 +158,7 @@ class Layout:
     def __init__(self, width: int, unicode: bool) -> None:
         self.width = width
         self.unicode = unicode
+        self.ellipsis = _ellipsis(unicode)
 
     def heading(self, text: str) -> Marked:
         """A heading with a rule to the right edge."""
@@ -215,9 +216,13 @@ class Layout:
         if self.width < _BESIDE:
             return [left, *(Marked(f"{_NO_WRAP}{' ' * 12}{text}") for text in seen)]
         first, *others = seen or [""]
-        shown = _cropped(left, column - 2)
+        shown = _cropped(left, column - 2, self.ellipsis)
         lines = [Marked(f"{shown}{' ' * (column - _length(shown))}{first}")]
         return lines + [Marked(f"{_NO_WRAP}{' ' * column}{text}") for text in others]
+
+
+def _ellipsis(unicode: bool) -> str:
+    return "…" if unicode else "..."
 
 
 def _length(marked: str) -> int:
@@ -228,13 +233,20 @@ def _plain(marked: str) -> str:
     return _SPAN.sub(r"\2", marked).removeprefix(_NO_WRAP)
 
 
-def _cropped(marked: Marked, width: int) -> Marked:
+def _cropped(marked: Marked, width: int, ellipsis: str) -> Marked:
     """A marked line cut to `width` columns; the styles of a line that is cut are lost."""
-    plain = Text(_plain(marked))
-    if plain.cell_len <= width:
+    line = Text(_plain(marked))
+    if line.cell_len <= width:
         return marked
-    plain.truncate(width, overflow="ellipsis")
-    return Marked(_NO_WRAP + plain.plain)
+    _cut(line, width, ellipsis)
+    return Marked(_NO_WRAP + line.plain)
+
+
+def _cut(line: Text, width: int, ellipsis: str) -> None:
+    """Make the line fit, and show that it was longer."""
+    if line.cell_len > width:
+        line.truncate(width - len(ellipsis), overflow="crop")
+        line.append(ellipsis)
 
 
 def _without_double_blanks(lines: str) -> Iterator[str]:
@@ -246,11 +258,11 @@ def _without_double_blanks(lines: str) -> Iterator[str]:
         last = line
 
 
-def _laid_out(line: str, width: int, console: Console) -> list[Text]:
+def _laid_out(line: str, width: int, console: Console, ellipsis: str) -> list[Text]:
     """One line of a template as lines of the terminal."""
     if line.startswith(_NO_WRAP):
         text = _text(line[1:])
-        text.truncate(width, overflow="ellipsis")
+        _cut(text, width, ellipsis)
         return [text]
     head, separator, tail = line.partition(_LABEL_END)
     if not separator:

@@ -71,24 +71,25 @@ def build_view(
     """The report of one grade. `extra` sections come after the evidence and before the origin."""
     context = context or ReportContext()
     source = _source(grade, context)
-    passed = grade.verdict == "passed"
-    evidence = (
-        _diagnosis(grade, kata, source),
-        None if passed else _maps(grade, context),
-        _concepts(grade),
-        _checks(grade, kata, source),
-        walk_through(grade, source),
-        _notes(grade),
-        _questions(context) if passed else None,
-        _printed(grade, context),
-        _effort(kata, context),
-    )
-    sections: tuple[Section | None, ...] = (
-        _headline(grade, kata, context, source),
-        *(() if grade.verdict == "grader_error" else evidence),
-        *extra,
-        _origin(grade, context, source),
-    )
+    concepts, checks, walk = _concepts(grade), _checks(grade, kata, source), walk_through(grade, source)
+    notes, printed, effort = _notes(grade), _printed(grade, context), _effort(kata, context)
+    body: tuple[Section | None, ...]
+    if grade.verdict == "grader_error":
+        body = ()
+    elif grade.verdict == "passed":
+        body = (concepts, notes, _questions(context), checks, walk, printed, effort)
+    else:
+        body = (
+            _diagnosis(grade, kata, source),
+            _maps(grade, context),
+            concepts,
+            checks,
+            walk,
+            notes,
+            printed,
+            effort,
+        )
+    sections = (_headline(grade, kata, context, source), *body, *extra, _origin(grade, context, source))
     return View(
         title=f"{kata.id} · {kata.title}",
         tone=_VERDICT_TONE[grade.verdict],
@@ -99,9 +100,11 @@ def build_view(
 
 def _source(grade: Grade, context: ReportContext) -> Source:
     name = context.file or (grade.source.name if grade.source else "")
-    blamed = {item.line for item in grade.diagnosis if item.line}
+    blamed: set[int | None] = {item.line for item in grade.diagnosis if item.line}
     if not blamed:
         blamed = {check.line for check in grade.checks if check.status == "failed" and check.line}
+    if not blamed and grade.verdict == "unrunnable":
+        blamed = {_place_of_reason(grade)}
     return Source(for_terminal(name, limit=300), grade.source.text if grade.source else "", blamed)
 
 
@@ -119,7 +122,7 @@ def _headline(grade: Grade, kata: Kata, context: ReportContext, source: Source) 
         percent=percent,
         arc=f"{percent:.1f}",
         gained=gained,
-        attempt=context.attempt,
+        attempt=None if grade.verdict == "grader_error" else context.attempt,
         reason=bounded(grade.reason) if grade.reason else None,
         place=source.place(_place_of_reason(grade)) if grade.verdict == "unrunnable" else None,
         mistakes=sum(len(item.mistakes) for item in grade.diagnosis),

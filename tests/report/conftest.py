@@ -173,7 +173,7 @@ def failing(kata: Kata, source: SourceRecord, environment: Environment) -> Grade
                     expected="scores divided by 4 (√hidden_dim)",
                     actual="scores divided by 16",
                     line=SCALE_LINE,
-                    why="With too small a factor softmax is nearly uniform: every token attends to everything.",
+                    why="With logits that small softmax is nearly uniform: every token attends to all.",
                 ),
                 "float16_survives": CheckRecord(
                     id="float16_survives",
@@ -294,7 +294,7 @@ def unrunnable(kata: Kata, environment: Environment) -> Grade:
         source=SourceRecord(
             name="self_attention_v3.py",
             sha256="ab" * 32,
-            text="import math\n\n\nimport torhc\nimport torch.nn as nn\n\n\nclass SelfAttentionV3(nn.Module): ...\n",
+            text="import math\n\n\nimport torhc\nfrom torch import nn\n\n\nclass SelfAttentionV3: ...\n",
         ),
         environment=environment,
     )
@@ -315,7 +315,7 @@ def grader_error(kata: Kata, source: SourceRecord, environment: Environment) -> 
 
 @pytest.fixture
 def consistent(kata: Kata, source: SourceRecord, environment: Environment) -> Grade:
-    """Two mistakes at once, where another pair explains as much; a hidden key leaks and a row is not finite."""
+    """Two mistakes at once, where another pair explains as much; a hidden key leaks, a row is not finite."""
     records = concepts(kata, {"mask": "failed", "softmax": "failed", "dropout": "not_reached"})
     leaking = [list(row) for row in softmax_map(6, 0.5)]
     leaking[2] = [None] * 6  # type: ignore[list-item]
