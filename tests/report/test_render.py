@@ -24,7 +24,7 @@ from grader.records import (
     TraceStep,
 )
 from grader.report.context import ReportContext
-from grader.report.render import FORMATS, Format, render
+from grader.report.render import FORMATS, Format, Renderer, render
 from grader.report.sections import Section
 from grader.report.view import View, build_view
 
@@ -313,6 +313,16 @@ def test_control_characters_of_a_candidate_reach_no_format(
 
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", page)
     assert "␛[31mb" in page
+
+
+def test_one_renderer_serves_many_reports_and_widths(failing: Grade, passing: Grade, kata: Kata) -> None:
+    renderer = Renderer()
+
+    for grade in (failing, passing, failing):
+        view = build_view(grade, kata)
+        for format in FORMATS:  # noqa: A001
+            assert renderer.render(view, format) == render(view, format)
+        assert renderer.text(view, 120) != renderer.text(view, 60)
 
 
 def test_another_folder_of_templates_can_add_a_section(tmp_path: Path) -> None:

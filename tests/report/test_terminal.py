@@ -150,3 +150,11 @@ def test_what_was_printed_is_cut_after_forty_lines(failing: Grade, kata: Kata) -
 
 def test_a_terminal_that_is_too_narrow_gets_the_narrowest_report(view: View) -> None:
     assert render_text(view, 5) == render_text(view, 40)
+
+
+def test_a_line_that_is_cut_keeps_its_colours(failing: Grade, kata: Kata) -> None:
+    text = render_text(build_view(failing, kata, ReportContext(verbose=True)), 100, color=True)
+    cut = next(line for line in text.splitlines() if "transpose (3" in ANSI.sub("", line))
+
+    assert "…" in cut
+    assert "\x1b[33m1\x1b[0m" in cut
