@@ -64,11 +64,11 @@ def reset(kata: Kata, folder: Path, history: History, now: datetime, *, blank: b
     The file is the one this kata was last started in below `folder`, else the usual name in it.
     """
     path = _file_of(kata, folder, history)
-    stub = kata.text("blank.py" if blank else "stub.py").encode()
+    stub, page = kata.text("stub.py").encode(), kata.text("blank.py").encode()
     try:
         work = _work_at(path)
-        backup = None if work is None or work == stub else _back_up(path, work, now)
-        _replace(path, stub)
+        backup = None if work in (None, stub, page) else _back_up(path, work, now)
+        _replace(path, page if blank else stub)
     except OSError as error:
         raise _cannot_write(path, error) from error
     return Reset(kata=kata, path=path, backup=backup, warning=_remember(history, kata, path, "reset"))

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -22,39 +22,42 @@ class ReaderLeft(Exception):
     """Nobody reads standard output any more, as after `kata history | head -1`."""
 
 
+@contextlib.contextmanager
+def noticing_that_the_reader_left() -> Iterator[None]:
+    """Raises `ReaderLeft` for a broken pipe, which Click would end with 1: "not passed"."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderLeft from error
+
+
 def run(command: Callable[[], object], home: Callable[[], Path]) -> int:
     """Run a command and return the exit code; whatever it raises becomes a message on standard error."""
     try:
         code = command()
         sys.stdout.flush()
-    except click.ClickException as problem:
-        return _misused(problem)
-    except click.Abort:
-        complain("Interrupted", "nothing more was done.")
-        return ExitCode.INTERRUPTED
     except (ReaderLeft, BrokenPipeError):
         return _reader_left()
-    except KataError as problem:
-        complain("Error", problem.message, problem.fix)
-        return _code_of(problem)
-    except Exception as error:  # the last resort: a fault of ours, which no one here can know
+    except (click.ClickException, click.Abort, KataError) as problem:
+        return _told(problem)
+    except Exception as error:  # noqa: BLE001 -- the last resort, for what is our fault
         return _our_fault(error, home)
     return code if isinstance(code, int) else ExitCode.PASSED
 
 
-def _code_of(problem: KataError) -> ExitCode:
+def _told(problem: click.ClickException | click.Abort | KataError) -> ExitCode:
+    if isinstance(problem, click.Abort):
+        complain("Interrupted", "nothing more was done.")
+        return ExitCode.INTERRUPTED
+    if isinstance(problem, click.ClickException):
+        context = getattr(problem, "ctx", None)
+        example = f"{context.command_path} --help" if context else "kata --help"
+        complain("Error", problem.format_message(), f"See how it is used: {example}")
+        return ExitCode.USAGE
+    complain("Error", problem.message, problem.fix)
     if isinstance(problem, UsageError):
         return ExitCode.USAGE
-    if isinstance(problem, UnreadableSubmission):
-        return ExitCode.NOT_PASSED
-    return ExitCode.GRADER_FAULT
-
-
-def _misused(problem: click.ClickException) -> int:
-    context = getattr(problem, "ctx", None)
-    example = f"{context.command_path} --help" if context else "kata --help"
-    complain("Error", problem.format_message(), f"See how it is used: {example}")
-    return ExitCode.USAGE
+    return ExitCode.NOT_PASSED if isinstance(problem, UnreadableSubmission) else ExitCode.GRADER_FAULT
 
 
 def _reader_left() -> int:

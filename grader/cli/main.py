@@ -57,30 +57,29 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def main(  # type: ignore[override]
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        obj: App | None = None,
-        **extra: Any,
+        self, args: Sequence[str] | None = None, *, obj: App | None = None, **extra: Any
     ) -> None:
         app = App() if obj is None else obj
-        extra["standalone_mode"] = False  # what is raised is made into a message here, not by Click
+        # What is raised is made into a message here, not by Click; the name is always the same.
+        extra |= {"standalone_mode": False, "prog_name": self.name}
         with contextlib.closing(app):
             code = failures.run(
-                lambda: super(LazyGroup, self).main(args, prog_name or "kata", obj=app, **extra),
+                lambda: super(LazyGroup, self).main(args, obj=app, **extra),
                 lambda: app.home,
             )
         sys.exit(code)
 
+    def make_context(self, *words: Any, **extra: Any) -> click.Context:
+        with failures.noticing_that_the_reader_left():  # `--help` is printed here
+            return super().make_context(*words, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with failures.noticing_that_the_reader_left():
             return super().invoke(ctx)
-        except BrokenPipeError as error:
-            # Click would end with 1, which means "not passed" here.
-            raise failures.ReaderLeft from error
 
 
 @click.group(
+    "kata",
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -12,7 +12,7 @@ from grader.cli.app import App, pass_app
 from grader.cli.documents import attempts_document
 from grader.cli.params import KATA
 from grader.practice.attempts import recall
-from grader.practice.reports import FORMATS, Format, document, write_report
+from grader.practice.reports import FORMATS, Format, document, format_for, write_report
 
 
 @click.command(
@@ -46,7 +46,8 @@ def report_command(
     """The last grade again, in any format."""
     graded = recall(kata, app.catalog, app.history, folder=app.folder, verbose=verbose)
     if open_it or output is not None:
-        written = write_report(graded, form or ("html" if open_it else "text"), output, app.home)
+        chosen = form or format_for(output, "html" if open_it else "text")
+        written = write_report(graded, chosen, output, app.home)
         console.say(f"Report: {console.place(written)}")
         if open_it:
             app.browse(written)

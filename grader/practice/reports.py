@@ -11,6 +11,7 @@ from grader import paths
 from grader.errors import UsageError
 from grader.practice.attempts import Graded
 from grader.records import encode_grade
+from grader.snapshot import is_answer_name
 
 Format = Literal["text", "html", "md", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -63,9 +64,18 @@ def format_of(wanted: str) -> tuple[Format, Path | None]:
     return found, path
 
 
+def format_for(path: Path | None, otherwise: Format) -> Format:
+    """The format that a file's name asks for; `otherwise` where no file's name tells one."""
+    return otherwise if path is None else _FORMAT_OF_SUFFIX.get(path.suffix.lower(), otherwise)
+
+
 def write_report(graded: Graded, form: Format, path: Path | None, home: Path) -> Path:
     """Write the report and return where it is: at `path`, else under this program's own folder in `home`."""
     target = path or paths.reports(home) / f"{_name(graded)}{_SUFFIX[form]}"
+    if is_answer_name(target.name):
+        raise UsageError(
+            f"{target} would take the place of an answer.", "Name a file ending in .html or .md."
+        )
     text = document(graded, form)
     try:
         if path is None:

@@ -1,0 +1,54 @@
+"""`kata doctor` and `kata lint`, as commands; what they find is tested beside their modules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import __version__, doctor, linting
+
+Terminal = Any  # tests/cli/conftest.py
+
+
+def finding(fine: bool) -> tuple[doctor.Section, ...]:
+    found = doctor.Finding(
+        name="import", value="fails: No module named 'torch'\x1b[2J" + "x" * 100, fine=fine
+    )
+    return (doctor.Section(title="PyTorch", findings=(found,)),)
+
+
+def test_a_healthy_machine_ends_with_0(kata: Terminal) -> None:
+    result = kata("doctor")
+    assert result.exit_code == 0
+    assert f"attention-kata: {__version__}" in result.stdout
+    assert "All is well." in result.stdout
+
+
+def test_what_is_wrong_stands_on_one_harmless_line_and_ends_with_3(
+    kata: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.cli.doctor.examine", lambda *_: finding(fine=False))
+    result = kata("doctor")
+    assert result.exit_code == 3
+    assert f"  !! import: fails: No module named 'torch'␛[2J{'x' * 100}\n" in result.stdout
+    assert "Lines with !! need a look." in result.stdout
+
+
+def test_lint_names_each_problem_with_its_place(kata: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Path | None] = []
+
+    def lint(root: Path | None = None) -> tuple[linting.Problem, ...]:
+        asked.append(root)
+        if root is None:
+            return ()
+        return (linting.Problem(path=Path("/k/stub.py"), line=3, message="No TODO.", fix="Add one."),)
+
+    monkeypatch.setattr(linting, "lint", lint)
+    clean = kata("lint")
+    assert (clean.exit_code, clean.stdout) == (0, "No problems.\n")
+    found = kata("lint", "mine")
+    assert found.exit_code == 1
+    assert found.stdout == "/k/stub.py:3: No TODO.\n  → Add one.\n1 problems.\n"
+    assert asked == [None, kata.folder / "mine"]
