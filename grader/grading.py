@@ -20,4 +20,6 @@ class Options(Record):
 
 def grade(submission: Submission, kata: Kata, catalog: Catalog, options: Options | None = None) -> Grade:
     """Grade one submission in a worker process of its own; see `grader.engine` for how it is started."""
-    raise NotImplementedError
+    from grader.engine.cold import grade_cold
+
+    return grade_cold(submission, kata, catalog, options or Options())

@@ -1,0 +1,55 @@
+"""All that `checks.py`, `mistakes.py` and `steps.py` of a kata import: the public interface for kata authors."""
+
+from __future__ import annotations
+
+from grader.judge.blame import Blame
+from grader.judge.candidate import Candidate, Observation
+from grader.judge.checks import NotReached, check, fail, require
+from grader.judge.content import Example, Labels
+from grader.judge.dropout import DropoutMeter
+from grader.judge.gradients import GradientMeter
+from grader.judge.oracle import Affine, Context, Form, Plan, run, same
+from grader.judge.problems import (
+    apart,
+    backward_mistake,
+    difference,
+    missing_mistake,
+    mistake_behind,
+    problem_line,
+    problem_text,
+)
+from grader.judge.steps import Reading, Steps, no_tensor
+from grader.judge.variations import Variations
+from grader.judge.xray import XRay
+
+__all__ = [
+    "Affine",
+    "Blame",
+    "Candidate",
+    "Context",
+    "DropoutMeter",
+    "Example",
+    "Form",
+    "GradientMeter",
+    "Labels",
+    "NotReached",
+    "Observation",
+    "Plan",
+    "Reading",
+    "Steps",
+    "Variations",
+    "XRay",
+    "apart",
+    "backward_mistake",
+    "check",
+    "difference",
+    "fail",
+    "missing_mistake",
+    "mistake_behind",
+    "no_tensor",
+    "problem_line",
+    "problem_text",
+    "require",
+    "run",
+    "same",
+]

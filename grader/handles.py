@@ -1,0 +1,38 @@
+"""What a launcher hands to the judge: the worker's channel, what it prints, and the process itself.
+
+Stands apart from judge, worker and engine, because a process that forks workers must not hold the judge's code.
+"""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class ExitStatus:
+    """How a process ended: by itself with `code`, or by `signal`."""
+
+    code: int | None = None
+    signal: int | None = None
+
+
+class WorkerProcess(Protocol):
+    """The worker as a process."""
+
+    def kill(self) -> None:
+        """End the worker and its whole process group, now; harmless when it has ended."""
+
+    def status(self, seconds: float) -> ExitStatus | None:
+        """How it ended; waits at most `seconds`; None while it lives."""
+
+
+@dataclass(frozen=True)
+class WorkerHandle:
+    """A running worker. `isolation` says in words what confines it."""
+
+    channel: socket.socket
+    output_fd: int
+    process: WorkerProcess
+    isolation: str

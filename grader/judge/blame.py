@@ -1,0 +1,235 @@
+"""Which line is to blame: from the recorder's calls, and where it saw nothing from a search in the text.
+
+Lines and calls come from the worker, so they explain; they decide nothing, except that a banned call takes the
+pass away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from grader.judge import probes
+from grader.judge.candidate import Candidate, Observation
+from grader.protocol import TraceEntry
+
+PRODUCTS = frozenset({"matmul", "bmm", "einsum", "baddbmm", "__matmul__", "mm", "linear", "tensordot"})
+SCALINGS = frozenset({"div", "div_", "mul", "mul_", "true_divide", "floor_divide", "floor_divide_", "__rdiv__", "rsqrt"})
+NORMALISERS = frozenset({"softmax", "exp", "exp_", "log_softmax", "sigmoid", "_softmax", "logsumexp"})
+DROPS = frozenset({"dropout", "dropout_", "feature_dropout", "alpha_dropout", "bernoulli", "bernoulli_", "rand_like"})
+MASKINGS = frozenset({"masked_fill", "masked_fill_", "where", "add", "add_", "mul", "mul_", "sub", "masked_scatter"})
+SPLITS = frozenset({"split", "chunk", "tensor_split", "unbind", "view", "reshape", "unflatten"})
+IN_PLACE = re.compile(r"\w+_$")
+# Operations below autograd that only the banned functions use.
+BANNED_BELOW = re.compile(r"^_?scaled_dot_product|^_safe_softmax$|_multi_head_attention$|^_transformer_encoder")
+PRODUCTS_BELOW = frozenset({"bmm", "mm", "matmul", "addmm", "baddbmm", "dot", "mv", "linear", "mkldnn_linear"})
+
+
+class Blame:
+    """Lines of one candidate's file."""
+
+    def __init__(self, candidate: Candidate, source: str) -> None:
+        self._candidate = candidate
+        self.lines: tuple[str, ...] = tuple(source.splitlines())
+
+    @cached_property
+    def unmasked(self) -> tuple[TraceEntry, ...]:
+        return self._trace(candidate_seen for candidate_seen in self._candidate.unmasked)
+
+    @cached_property
+    def masked(self) -> tuple[TraceEntry, ...]:
+        return self._trace(candidate_seen for candidate_seen in self._candidate.masked)
+
+    @property
+    def trace(self) -> tuple[TraceEntry, ...]:
+        """The fullest trace there is: under a mask, else without."""
+        return self.masked or self.unmasked
+
+    @staticmethod
+    def _trace(observations: Sequence[Observation] | object) -> tuple[TraceEntry, ...]:
+        for seen in observations:  # type: ignore[attr-defined]
+            if seen.called is not None and seen.called.trace:
+                return tuple(seen.called.trace)
+            if seen.problem is not None and getattr(seen.problem, "trace", ()):
+                return tuple(seen.problem.trace)
+        return ()
+
+    @cached_property
+    def dispatched(self) -> Observation:
+        """One call under both recorders, in training mode so that dropout does not hide a route."""
+        probe = probes.UNMASKED[0]
+        rig = self._candidate.rig()
+        return self._candidate.run(rig, probes.draw(probe, self._candidate.seed), trace=True, dispatch=True)
+
+    # text -----------------------------------------------------------------------------------------------
+
+    def text(self, line: int | None) -> str:
+        return self.lines[line - 1] if line is not None and 0 < line <= len(self.lines) else ""
+
+    def find(self, pattern: str) -> int | None:
+        """The first line of code (not a comment) that matches."""
+        compiled = re.compile(pattern)
+        return next(
+            (number for number, text in enumerate(self.lines, 1) if compiled.search(text.partition("#")[0])), None
+        )
+
+    def last(self) -> int | None:
+        """The line that makes forward's result: the last traced one, else its `return`."""
+        if self.unmasked:
+            return self.unmasked[-1].line
+        start = self.find(r"def forward\b") or 1
+        returns = [n for n, text in enumerate(self.lines, 1) if n >= start and re.match(r"\s+return\b", text)]
+        return returns[0] if returns else None
+
+    def in_place(self) -> int | None:
+        """The first in-place call, or an augmented assignment to x."""
+        entry = next((entry for entry in self.trace if IN_PLACE.match(entry.call)), None)
+        return entry.line if entry else self.find(r"^\s*x\s*(\[.*\]\s*)?[-+*/]?=[^=]|\bx\.\w+_\(")
+
+    # banned calls ---------------------------------------------------------------------------------------
+
+    def banned_call(self) -> tuple[str, int | None] | None:
+        """A call that the kata's rules forbid, by either recorder, with its line."""
+        banned = set(self._candidate.kata.rules.banned)
+        traces = [self.unmasked, self.masked, self.dispatched.called.trace if self.dispatched.called else ()]
+        for entry in (entry for trace in traces for entry in trace):
+            if entry.call in banned:
+                return entry.call, entry.line
+        called = self.dispatched.called
+        for name in called.dispatched if called else ():
+            if BANNED_BELOW.search(name):
+                return name.lstrip("_"), (called.dispatched_lines.get(name) if called else None)
+        return None
+
+    def has_products(self) -> bool:
+        """Whether any matrix product was seen: an answer without one cannot be certified as written by hand."""
+        called = self.dispatched.called
+        seen = {entry.call for entry in self.unmasked} & PRODUCTS
+        below = set(called.dispatched if called else ()) & PRODUCTS_BELOW
+        elementwise = any(entry.call in ("mul", "sum") for entry in self.unmasked)
+        return bool(seen or below or elementwise)
+
+    # labels ---------------------------------------------------------------------------------------------
+
+    def line_of(self, label: str, concept: str) -> int | None:
+        """The line to show for a mistake."""
+        special = _SPECIAL.get(label)
+        found = special(self) if special else None
+        if found is None:
+            found = _OF_CONCEPT.get(concept, Blame.last)(self)
+        return found
+
+    def call_line(self, names: frozenset[str], *, last: bool = False, square: bool = False) -> int | None:
+        entries = [entry for entry in self.trace if entry.call in names]
+        if square:
+            squares = [entry for entry in entries if entry.output is not None and _is_square(entry.output)]
+            entries = squares or entries
+        if not entries:
+            return None
+        return entries[-1 if last else 0].line
+
+    def scores(self) -> int | None:
+        products = [e for e in self.trace if e.call in PRODUCTS - {"linear"}]
+        return products[0].line if products else self.last()
+
+    def mix(self) -> int | None:
+        return self.call_line(PRODUCTS - {"linear"}, last=True) or self.last()
+
+    def scale(self) -> int | None:
+        before: list[TraceEntry] = []
+        for entry in self.trace:
+            if entry.call in NORMALISERS:
+                break
+            before.append(entry)
+        entries = [entry for entry in before if entry.call in SCALINGS]
+        squares = [entry for entry in entries if entry.output is not None and _is_square(entry.output)]
+        chosen = squares or entries
+        return chosen[0].line if chosen else self.scores()
+
+    def after_softmax(self) -> int | None:
+        seen = False
+        for entry in self.trace:
+            seen = seen or entry.call in NORMALISERS
+            if seen and entry.call in SCALINGS:
+                return entry.line
+        return self.softmax()
+
+    def softmax(self) -> int | None:
+        return self.call_line(NORMALISERS) or self.scores()
+
+    def mask(self) -> int | None:
+        """The lines that only run under a mask; among them the one that changes the scores."""
+        known = {entry.line for entry in self.unmasked}
+        entries = [entry for entry in self.masked if entry.line not in known]
+        changing = [entry for entry in entries if entry.call in MASKINGS and entry.output and len(entry.output) >= 2]
+        if changing:
+            return changing[-1].line
+        if entries:
+            return entries[0].line
+        return self.call_line(MASKINGS - {"mul", "mul_"}, square=True) or self.find(r"def forward\b")
+
+    def dropout(self) -> int | None:
+        return self.call_line(DROPS) or self.find(r"[Dd]ropout\w*\(|bernoulli") or self.softmax()
+
+    def projections(self) -> int | None:
+        return self.call_line(SPLITS - {"view", "reshape"}) or self.call_line(frozenset({"linear"})) or self.last()
+
+    def last_linear(self) -> int | None:
+        return self.call_line(frozenset({"linear"}), last=True) or self.find(r"out\w*\s*=\s*nn\.Linear")
+
+    def cut(self) -> int | None:
+        """Where the graph is cut."""
+        return (
+            self.call_line(frozenset({"detach", "detach_", "round", "floor_divide", "floor", "requires_grad_"}))
+            or self.find(r"\.detach\(|no_grad|\.data\b|\.item\(|inference_mode|round\(|//|\.numpy\(|tolist")
+            or self.last()
+        )
+
+    def random_eval(self) -> tuple[str, int | None]:
+        """Why eval mode is random: the label and the line."""
+        for entry in self.trace:
+            if entry.call == "dropout":
+                text = self.text(entry.line)
+                if entry.fresh_module or "nn.Dropout(" in text.replace(" ", ""):
+                    return "dropout_module_created_in_forward", entry.line
+                if "training" in entry.numbers and entry.numbers["training"] == 1:
+                    told = re.search(r"training|\bTrue\b", text.partition("#")[0])
+                    return ("dropout_in_eval" if told else "functional_dropout_without_training_flag"), entry.line
+        entry_line = self.call_line(DROPS | {"scaled_dot_product_attention"}, last=True)
+        return "dropout_in_eval", entry_line or self.find(r"[Dd]ropout\w*\(|bernoulli|rand")
+
+
+def _is_square(shape: tuple[int, ...]) -> bool:
+    return len(shape) >= 2 and shape[-1] == shape[-2]
+
+
+_OF_CONCEPT: dict[str, Callable[[Blame], int | None]] = {
+    "projections": Blame.projections,
+    "scores": Blame.scores,
+    "scale": Blame.scale,
+    "mask": Blame.mask,
+    "softmax": Blame.softmax,
+    "dropout": Blame.dropout,
+    "mix": Blame.mix,
+    "output": Blame.last,
+    "gradients": Blame.cut,
+}
+
+_SPECIAL: dict[str, Callable[[Blame], int | None]] = {
+    "scale_after_softmax": Blame.after_softmax,
+    "extra_output_proj": Blame.last_linear,
+    "residual_or_norm_added": Blame.last,
+    "extra_nonlinearity": lambda blame: blame.call_line(
+        frozenset({"relu", "tanh", "sigmoid", "gelu", "silu", "leaky_relu", "elu", "abs", "neg"})
+    ),
+    "attention_result_discarded": Blame.last,
+    "returns_weights": Blame.last,
+    "round_output": Blame.cut,
+    "not_single_projection": lambda blame: blame.find(r"=\s*nn\.Linear"),
+    "projection_unused": lambda blame: blame.scores(),
+    "shared_projection": lambda blame: blame.call_line(frozenset({"linear"})),
+    "mask_after_softmax_no_renorm": Blame.mask,
+    "causal_by_default": lambda blame: blame.call_line(frozenset({"tril", "triu"})) or blame.find(r"tril|triu"),
+    "missing_dropout": Blame.softmax,
+}

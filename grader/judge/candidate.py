@@ -1,0 +1,331 @@
+"""The candidate as the checks see it: a worker that builds instances and runs forward on the judge's numbers.
+
+Parameters, inputs, masks and cotangents are the judge's own draws, sent along with every call; what comes back is
+compared with the judge's own copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from grader.catalog import Kata
+from grader.judge import probes
+from grader.judge.channel import WorkerLost
+from grader.judge.content import KataContent
+from grader.judge.oracle import Context, Plan, run, same
+from grader.judge.probes import OTHER_RATE, RATE, WIDTH, Drawn, Probe
+from grader.judge.roles import Layout, Unit, layouts, units
+from grader.protocol import Argument, Build, Built, Call, Called, Failure, Load, Loaded, Reply, Request
+
+
+class Caller(Protocol):
+    """Something that answers requests: a worker behind a channel, or the oracle playing a candidate."""
+
+    def exchange(
+        self, request: Request, tensors: dict[str, Tensor] | None, seconds: float
+    ) -> tuple[Reply, dict[str, Tensor]]: ...
+
+
+@dataclass(frozen=True)
+class Rig:
+    """An instance in the worker, the parameters it reported, and the values that the judge drew for them."""
+
+    number: int
+    width: int
+    rate: float | None
+    built: Built | None = None
+    problem: Failure | WorkerLost | None = None
+    units: tuple[Unit, ...] = ()
+    values: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one call gave: `output`, or the reason why there is none."""
+
+    drawn: Drawn
+    called: Called | None = None
+    problem: Failure | WorkerLost | None = None
+    output: Tensor | None = None
+    x_after: Tensor | None = None
+    mask_after: Tensor | None = None
+    gradients: Mapping[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def probe(self) -> Probe:
+        return self.drawn.probe
+
+
+class Candidate:
+    """One submission under judgement. Observations are made once and kept."""
+
+    def __init__(self, content: KataContent, caller: Caller, seed: int, source: bytes, file_name: str) -> None:
+        self.content = content
+        self.seed = seed
+        self.file_name = file_name
+        self._caller = caller
+        self._rigs: dict[tuple[int, float | None, bool], Rig] = {}
+        self._observed: dict[tuple[str, bool], Observation] = {}
+        self._seconds = content.kata.deadlines.call
+        self.loaded: Loaded | None = None
+        self.load_problem: Failure | WorkerLost | None = None
+        self._load(source)
+
+    @property
+    def kata(self) -> Kata:
+        return self.content.kata
+
+    @property
+    def plan(self) -> Plan:
+        """The right steps, without the output projection where the candidate has no layer for it."""
+        return self.content.plan
+
+    def _load(self, source: bytes) -> None:
+        request = Load(file_name=self.file_name, class_name=self.kata.class_name)
+        tensors = {"source": torch.frombuffer(bytearray(source), dtype=torch.uint8)}
+        try:
+            reply, _ = self._caller.exchange(request, tensors, self._seconds)
+        except WorkerLost as lost:
+            self.load_problem = lost
+            return
+        if isinstance(reply, Loaded):
+            self.loaded = reply
+        elif isinstance(reply, Failure):
+            self.load_problem = reply
+
+    # building -------------------------------------------------------------------------------------------
+
+    def rig(self, width: int = WIDTH, rate: float | None = RATE, *, half: bool = False) -> Rig:
+        """An instance of that width and dropout rate; built once."""
+        if not self.kata.has_dropout:
+            rate = None
+        key = (width, rate, half)
+        if key not in self._rigs:
+            self._rigs[key] = self._build(len(self._rigs), width, rate, half)
+        return self._rigs[key]
+
+    def _build(self, number: int, width: int, rate: float | None, half: bool) -> Rig:
+        args, kwargs = self.constructor_arguments(width, rate)
+        request = Build(instance=number, args=args, kwargs=kwargs, half=half)
+        try:
+            reply, _ = self._caller.exchange(request, None, self._seconds)
+        except WorkerLost as lost:
+            return Rig(number, width, rate, problem=lost)
+        if isinstance(reply, Failure):
+            return Rig(number, width, rate, problem=reply)
+        assert isinstance(reply, Built)
+        found = units(reply.parameters, width)
+        shapes: dict[str, tuple[int, ...]] = {}
+        for unit in found:
+            shapes[unit.weight.name] = unit.weight.shape
+            if unit.bias is not None:
+                shapes[unit.bias.name] = unit.bias.shape
+        values = probes.draw_parameters(shapes, width, self.seed)
+        return Rig(number, width, rate, built=reply, units=found, values=values)
+
+    def constructor_arguments(self, width: int, rate: float | None) -> tuple[tuple[int, ...], dict[str, float]]:
+        """hidden_dim by position; the rate under the name that the signature has for it."""
+        if rate is None or self.loaded is None:
+            return (width,), {}
+        named = [argument for argument in self.loaded.constructor if not argument.variadic]
+        argument = rate_argument(named)
+        if argument is None:
+            return (width,), {}
+        return (width,), {argument.name: rate}
+
+    # calling --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def mask_keyword(self) -> str | None:
+        """The mask goes by position, unless the second position clearly is something else."""
+        forward = [argument for argument in (self.loaded.forward if self.loaded else ()) if not argument.variadic]
+        if len(forward) >= 2 and "mask" in forward[1].name.lower() and not forward[1].keyword_only:
+            return None
+        masks = [argument.name for argument in forward[1:] if "mask" in argument.name.lower()]
+        return masks[0] if masks else None
+
+    def run(
+        self,
+        rig: Rig,
+        drawn: Drawn,
+        *,
+        values: Mapping[str, Tensor] | None = None,
+        training: bool = False,
+        cotangent: Tensor | None = None,
+        trace: bool = False,
+        dispatch: bool = False,
+        seed: int | None = None,
+    ) -> Observation:
+        """Call forward once; never raises for what the candidate does."""
+        if rig.problem is not None:
+            return Observation(drawn, problem=rig.problem)
+        tensors = {f"p:{name}": value for name, value in (rig.values if values is None else values).items()}
+        tensors["x"] = drawn.x
+        if drawn.mask is not None:
+            tensors["mask"] = drawn.mask
+        if cotangent is not None:
+            tensors["cotangent"] = cotangent
+        request = Call(
+            instance=rig.number,
+            training=training,
+            seed=self.seed if seed is None else seed,
+            mask_keyword=self.mask_keyword,
+            trace=trace,
+            dispatch=dispatch,
+        )
+        try:
+            reply, back = self._caller.exchange(request, tensors, self._seconds)
+        except WorkerLost as lost:
+            return Observation(drawn, problem=lost)
+        if isinstance(reply, Failure):
+            return Observation(drawn, problem=reply)
+        assert isinstance(reply, Called)
+        gradients = {name[2:]: value for name, value in back.items() if name.startswith("g:")}
+        return Observation(
+            drawn,
+            called=reply,
+            output=back.get("output"),
+            x_after=back.get("x_after"),
+            mask_after=back.get("mask_after"),
+            gradients=gradients,
+        )
+
+    def observe(self, probe: Probe, *, training: bool = False) -> Observation:
+        """The output on a standard probe, in eval mode or with dropout rate 0 in training; recorded once.
+
+        A candidate that drops in eval mode is observed at rate 0, so that the other steps can be judged.
+        """
+        key = (probe.name, training)
+        if key not in self._observed:
+            rate = 0.0 if training or self.eval_is_random else self._rate_at(probe.width)
+            drawn = probes.draw(probe, self.seed)
+            traced = probe.name in ("base", "mask_bss_bool", "mask_bss_int") and not training
+            self._observed[key] = self.run(
+                self.rig(probe.width, rate), drawn, training=training, trace=traced
+            )
+        return self._observed[key]
+
+    @cached_property
+    def eval_is_random(self) -> bool:
+        """Two calls in eval mode with other seeds differ."""
+        if not self.kata.has_dropout:
+            return self._differs_by_seed(self.rig())
+        return self._differs_by_seed(self.rig(rate=RATE))
+
+    @cached_property
+    def still_random(self) -> bool:
+        """Random in eval mode even at dropout rate 0."""
+        return self.eval_is_random and self._differs_by_seed(self.rig(rate=0.0))
+
+    def _differs_by_seed(self, rig: Rig) -> bool:
+        drawn = probes.draw(probes.UNMASKED[0], self.seed)
+        one, other = (self.run(rig, drawn, seed=seed).output for seed in (11, 12))
+        if one is None or other is None or one.shape != other.shape:
+            return False
+        return not torch.equal(torch.nan_to_num(one), torch.nan_to_num(other))
+
+    def _rate_at(self, width: int) -> float:
+        return RATE if width == WIDTH else OTHER_RATE
+
+    @property
+    def takes_rate(self) -> bool:
+        """Whether the constructor has an argument for the dropout rate."""
+        return bool(self.constructor_arguments(WIDTH, RATE)[1])
+
+    @property
+    def accepts_mask(self) -> bool:
+        """Whether forward has a second argument."""
+        return len(self.loaded.forward) > 1 if self.loaded is not None else False
+
+    @property
+    def standard_probes(self) -> tuple[Probe, ...]:
+        return (*probes.UNMASKED, *probes.MASKED) if self.kata.takes_mask else probes.UNMASKED
+
+    @cached_property
+    def observations(self) -> tuple[Observation, ...]:
+        """All standard probes in eval mode."""
+        return tuple(self.observe(probe) for probe in self.standard_probes)
+
+    @property
+    def unmasked(self) -> tuple[Observation, ...]:
+        return tuple(seen for seen in self.observations if seen.drawn.mask is None)
+
+    @property
+    def masked(self) -> tuple[Observation, ...]:
+        return tuple(seen for seen in self.observations if seen.drawn.mask is not None)
+
+    # comparing ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def hypotheses(self) -> tuple[Layout, ...]:
+        """Who may play which role, most plausible first."""
+        return layouts(self.rig().units, order_is_fixed=self.kata.layers.fused == "required")
+
+    @cached_property
+    def layout(self) -> Layout | None:
+        """The hypothesis under which the right attention reproduces the output; None: the answer is wrong.
+
+        Judged on the first probe that ran; whether all others agree is the business of the checks.
+        """
+        ran = next((seen for seen in self.observations if seen.output is not None), None)
+        if ran is None:
+            return None
+        for layout in self.hypotheses:
+            if not layout.borrowed and self.reproduces(ran, layout):
+                return layout
+        return None
+
+    @property
+    def likely_layout(self) -> Layout | None:
+        """The layout for measuring: the one that fits, else the most plausible."""
+        if self.layout is not None:
+            return self.layout
+        return self.hypotheses[0] if self.hypotheses else None
+
+    def reproduces(self, seen: Observation, layout: Layout) -> bool:
+        return seen.output is not None and same(seen.output, self.expected(seen.drawn, layout))
+
+    def context(self, drawn: Drawn, layout: Layout, values: Mapping[str, Tensor] | None = None) -> Context | None:
+        """The oracle's starting point on a probe; None where the layers of that width do not fit the layout."""
+        width = drawn.probe.width
+        if values is None:
+            values = self.rig(width, self._rate_at(width)).values
+        try:
+            layers = layout.layers(values, width)
+        except (KeyError, RuntimeError):
+            return None
+        return Context(
+            x=drawn.x,
+            layers=layers,
+            mask=drawn.mask,
+            visible=drawn.visible,
+            extra={"output_step": "output" in self.kata.layers.roles},
+        )
+
+    def plan_for(self, layout: Layout) -> Plan:
+        """The kata's plan; a candidate without an output layer is measured without that step."""
+        if "output" in self.kata.layers.roles and "output" not in layout.slots:
+            return {**self.plan, "output": lambda c: c.but(output=c.mixed)}
+        return self.plan
+
+    def expected(self, drawn: Drawn, layout: Layout) -> Tensor | None:
+        """The right output on a probe under a layout."""
+        context = self.context(drawn, layout)
+        if context is None:
+            return None
+        with torch.inference_mode():
+            return run(self.plan_for(layout), context).output
+
+
+def rate_argument(arguments: Sequence[Argument]) -> Argument | None:
+    """The constructor argument that takes the dropout rate, by its name, else the second position."""
+    for argument in arguments[1:]:
+        if "drop" in argument.name.lower() or argument.name.lower() in ("p", "rate", "prob", "p_drop"):
+            return argument
+    return arguments[1] if len(arguments) > 1 else None

@@ -1,0 +1,95 @@
+"""How a hidden check is written: plain functions for pytest, marked with the concept they test.
+
+    @check("scale", why="…")
+    def scores_are_divided_by_sqrt_hidden_dim(candidate: Candidate) -> None:
+        …
+
+A check ends silently (passed), by `fail`/`require` (failed, with expected and actual), or by `NotReached`
+(its premise failed, so it says nothing about its concept).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn, TypeVar
+
+END_TO_END = "end_to_end"
+ATTRIBUTE = "__kata_check__"
+
+F = TypeVar("F", bound=Callable[..., None])
+
+
+@dataclass(frozen=True)
+class CheckInfo:
+    """What the decorator says about a check."""
+
+    concept: str
+    why: str
+    title: str
+
+
+class CheckFailed(Exception):
+    """A check found a difference. `mistake` names it where the check knows; `required=False` costs points only."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        expected: str | None = None,
+        actual: str | None = None,
+        mistake: str | None = None,
+        line: int | None = None,
+        required: bool = True,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.expected = expected
+        self.actual = actual
+        self.mistake = mistake
+        self.line = line
+        self.required = required
+
+
+class NotReached(Exception):
+    """The check's premise failed, for this reason."""
+
+
+def check(concept: str, *, why: str = "") -> Callable[[F], F]:
+    """Mark a function as a check of a concept ("end_to_end" for a gate). Its name is its title, as a sentence."""
+
+    def mark(function: F) -> F:
+        title = function.__name__.replace("_", " ")
+        setattr(function, ATTRIBUTE, CheckInfo(concept, why, title[0].upper() + title[1:]))
+        return function
+
+    return mark
+
+
+def fail(
+    message: str,
+    *,
+    expected: str | None = None,
+    actual: str | None = None,
+    mistake: str | None = None,
+    line: int | None = None,
+    required: bool = True,
+) -> NoReturn:
+    """The check failed."""
+    raise CheckFailed(
+        message, expected=expected, actual=actual, mistake=mistake, line=line, required=required
+    )
+
+
+def require(
+    condition: bool,
+    message: str,
+    *,
+    expected: str | None = None,
+    actual: str | None = None,
+    mistake: str | None = None,
+    line: int | None = None,
+) -> None:
+    """The check fails unless the condition holds."""
+    if not condition:
+        fail(message, expected=expected, actual=actual, mistake=mistake, line=line)

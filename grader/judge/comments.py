@@ -1,0 +1,72 @@
+"""The candidate's shape comments, held against the shapes that the recorder saw on the same line.
+
+`# (batch, seq_len, hidden_dim)`, `# [B, S, D]`, `# B x S x D` and the like. Only what both names and numbers make
+clear is judged: a comment with words that nobody can place is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from grader.protocol import TraceEntry
+from grader.records import ShapeComment
+
+SHAPE = re.compile(r"[(\[]\s*([A-Za-z0-9_.*·/ ]+(?:,\s*[A-Za-z0-9_.*·/ ]+){1,3})\s*,?\s*[)\]]")
+CROSSED = re.compile(r"\b([A-Za-z]\w*(?:\s*[x×]\s*[A-Za-z0-9]\w*){1,3})\b")
+BATCH = frozenset({"b", "batch", "bs", "batch_size", "bsz", "n", "n_batch"})
+SEQ = frozenset({"s", "t", "l", "seq", "seq_len", "seqlen", "len", "length", "time", "tokens", "sequence", "q_len", "k_len", "sequence_length"})
+WIDTH = frozenset({"d", "h", "c", "e", "dim", "hidden", "hidden_dim", "hidden_size", "embed_dim", "emb", "embed", "d_model", "dk", "d_k", "dv", "channels", "features", "model_dim"})
+
+
+def shape_comments(
+    lines: Sequence[str], trace: Sequence[TraceEntry], sizes: Mapping[str, int]
+) -> tuple[ShapeComment, ...]:
+    """The comments that can be judged. `sizes`: batch, seq_len and hidden_dim of the traced call."""
+    last: dict[int, TraceEntry] = {entry.line: entry for entry in trace if entry.output is not None}
+    found: list[ShapeComment] = []
+    for line, entry in sorted(last.items()):
+        if not 0 < line <= len(lines):
+            continue
+        code, mark, comment = lines[line - 1].partition("#")
+        claim = _claim(comment) if mark and code.strip() else None
+        if claim is None or entry.output is None:
+            continue
+        right = _agrees(claim, entry.output, sizes)
+        if right is not None:
+            found.append(
+                ShapeComment(line=line, text=comment.strip()[:120], claimed=claim, actual=entry.output, right=right)
+            )
+    return tuple(found)
+
+
+def _claim(comment: str) -> tuple[str, ...] | None:
+    """The last shape that a comment writes (after an arrow it is the result)."""
+    shapes = SHAPE.findall(comment)
+    if shapes:
+        return tuple(part.strip() for part in shapes[-1].split(","))
+    crossed = CROSSED.findall(comment)
+    return tuple(re.split(r"\s*[x×]\s*", crossed[-1])) if crossed else None
+
+
+def _agrees(claim: Sequence[str], actual: tuple[int, ...], sizes: Mapping[str, int]) -> bool | None:
+    """Whether every named axis has its size; None when a word means nothing known."""
+    values = [_value(word, sizes) for word in claim]
+    if any(value is None for value in values):
+        return None
+    return tuple(value for value in values if value is not None) == actual
+
+
+def _value(word: str, sizes: Mapping[str, int]) -> int | None:
+    text = word.lower().replace(" ", "").replace("·", "*")
+    factor = 1
+    product = re.fullmatch(r"(\d+)\*?([a-z_]+)|([a-z_]+)\*(\d+)", text)
+    if product:
+        factor = int(product.group(1) or product.group(4))
+        text = product.group(2) or product.group(3)
+    if text.isdigit():
+        return int(text)
+    for names, axis in ((BATCH, "batch"), (SEQ, "seq_len"), (WIDTH, "hidden_dim")):
+        if text in names:
+            return factor * sizes[axis]
+    return None

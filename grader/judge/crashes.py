@@ -1,0 +1,136 @@
+"""Names for what went wrong when the candidate's code raised: from the exception's type, text and last calls.
+
+Every rule reads a record; nothing here runs, imports or parses what the candidate wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from grader.protocol import Failure, TraceEntry
+
+LIBRARIES = frozenset({"torch", "nn", "F", "math", "np", "numpy"})
+IDE_IMPORTS = frozenset({"turtle", "tkinter", "_tkinter", "pyparsing", "lib2to3", "ast", "cProfile"})
+SPLITS = frozenset({"split", "chunk", "tensor_split", "unbind"})
+TRANSPOSES = frozenset({"transpose", "swapaxes", "swapdims", "permute", "t", "T", "mT", "movedim"})
+PRODUCTS = frozenset({"matmul", "bmm", "__matmul__", "einsum", "baddbmm", "__rmatmul__"})
+
+Rule = Callable[[Failure], str | None]
+
+
+def name_of(failure: Failure) -> str | None:
+    """The label of the mistake behind a failure, or None when no rule knows it."""
+    for rule in _RULES:
+        label = rule(failure)
+        if label is not None:
+            return label
+    return None
+
+
+def _class_level(failure: Failure) -> str | None:
+    text = failure.text
+    if "Module.__init__() call" in text or (failure.name == "_modules" or failure.name == "_parameters"):
+        return "missing_super_init"
+    if failure.type == "NotImplementedError" and 'missing the required "forward"' in text:
+        return "forward_missing"
+    return None
+
+
+def _names(failure: Failure) -> str | None:
+    if failure.type == "AttributeError" and failure.owner is not None:
+        if failure.owner.startswith("module torch") or failure.owner in ("Tensor", "module math"):
+            return "api_typo"
+        if failure.owner == "self":
+            return "attribute_error_wrong_self_name"
+    if failure.type in ("NameError", "UnboundLocalError"):
+        known = {near.lower() for near in failure.near} | {name.lower() for name in LIBRARIES}
+        if failure.name and failure.name not in LIBRARIES and failure.name.lower() in known:
+            return "api_typo"
+        return "name_error_unbound_variable"
+    if failure.type in ("ModuleNotFoundError", "ImportError"):
+        wanted = (failure.name or "").partition(".")[0]
+        if wanted in IDE_IMPORTS or "libtk" in failure.text or "tkinter" in failure.text:
+            return "stray_ide_import"
+        return "api_typo" if failure.near else None
+    return None
+
+
+def _device(failure: Failure) -> str | None:
+    text = failure.text.lower()
+    marks = ("not compiled with cuda", "no nvidia driver", "expected all tensors to be on the same device", "mps", "xpu")
+    if any(mark in text for mark in marks) or "cuda" in text:
+        return "hard_coded_device"
+    return None
+
+
+def _splitting(failure: Failure) -> str | None:
+    last = failure.trace[-1] if failure.trace else None
+    if failure.type == "ValueError" and "unpack" in failure.text:
+        splits = [entry for entry in failure.trace if entry.call in SPLITS]
+        if splits and splits[-1].inputs and splits[-1].output is not None:
+            split_features = splits[-1].output[-1:] != splits[-1].inputs[0][-1:]
+            return "split_size_confused" if split_features else "split_wrong_dim"
+        return "split_size_confused"
+    if last is not None and last.raised and last.call in SPLITS:
+        return "split_size_confused" if "split_sizes" in failure.text or "size" in failure.text else "split_wrong_dim"
+    return None
+
+
+def _axes(failure: Failure) -> str | None:
+    last = failure.trace[-1] if failure.trace else None
+    if last is None:
+        return None
+    if last.raised and last.call == "permute":
+        return "permute_invalid"
+    if last.raised and last.call == "t":
+        return "T_on_3d"
+    calls = [entry.call for entry in failure.trace]
+    if last.raised and last.call in PRODUCTS | {"div", "masked_fill", "add", "view", "reshape"}:
+        split = next((entry for entry in failure.trace if entry.call in SPLITS), None)
+        if split is not None and split.inputs and split.output and split.inputs[0][-1] == split.output[-1]:
+            return "split_wrong_dim"
+        attributes = [entry for entry in failure.trace if entry.call in ("T", "t") and len(entry.inputs[:1] and entry.inputs[0]) == 3]
+        if attributes:
+            return "T_on_3d"
+        if last.call in PRODUCTS:
+            return "transpose_wrong_axes"
+    del calls
+    return None
+
+
+def _masks(failure: Failure) -> str | None:
+    text = failure.text
+    if "only supports boolean masks" in text or "bitwise_not" in text or "~" in text or "logical_not" in text:
+        return "mask_dtype_assumed_bool"
+    if "Subtraction, the `-` operator, with a bool tensor" in text or "Negation, the `-` operator, on a bool" in text:
+        return "mask_dtype_assumed_bool"
+    if failure.type == "TypeError" and re.search(r"masked_fill|where\(\)|full_like", text):
+        if "NoneType" in text or "mask (bool)" in text:
+            return "mask_not_optional"
+        return "mask_fill_wrong_type"
+    if "NoneType" in text or failure.owner == "None":
+        return "mask_not_optional"
+    return None
+
+
+def _backward(failure: Failure) -> str | None:
+    if "modified by an inplace operation" in failure.text:
+        return "inplace_breaks_backward"
+    if "leaf Variable that requires grad is being used in an in-place operation" in failure.text:
+        return "mutates_input"
+    return None
+
+
+def _sizes(failure: Failure) -> str | None:
+    marks = ("invalid for input of size", "is invalid for input", "normalized_shape", "must match the existing size")
+    if any(mark in failure.text for mark in marks):
+        return "hard_coded_sizes"
+    return None
+
+
+_RULES: Sequence[Rule] = (_class_level, _names, _device, _splitting, _axes, _masks, _backward, _sizes)
+
+
+def last_line(trace: Sequence[TraceEntry]) -> int | None:
+    return trace[-1].line if trace else None

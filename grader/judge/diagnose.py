@@ -1,0 +1,159 @@
+"""From what was found to what is said: the explained mistakes first, then those that a check named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from grader.judge.bench import Bench
+from grader.judge.checks import CheckFailed
+from grader.judge.content import Label
+from grader.judge.crashes import name_of
+from grader.judge.explain import Explanation, Forms
+from grader.judge.oracle import Form
+from grader.judge.plugin import Outcome
+from grader.judge.problems import mistake_behind
+from grader.protocol import Failure
+from grader.records import Diagnosis
+
+# A mistake that is always the other one as well.
+ENTAILS = {"inf_nan_fully_masked_row": ("hides_padded_queries",)}
+# A check's label that adds nothing when the explanation has already found its cause.
+COVERED_BY = {
+    "gradient_detached": ("round_output", "floor_division_scale"),
+    "hard_coded_sizes": ("split_wrong_dim", "returns_weights", "mask_wrong_broadcast_4d"),
+    "dropout_before_softmax": ("additive_inf_times_zero",),
+}
+
+
+def diagnose(bench: Bench, outcomes: Sequence[Outcome]) -> tuple[Diagnosis, ...]:
+    """All mistakes that are known to have been made, the telling one first."""
+    entries: list[Diagnosis] = []
+    ran = any(seen.output is not None for seen in bench.candidate.observations)
+    explanation = bench.steps.explanation if ran else None
+    if explanation is not None and (explanation.forms or explanation.layout.borrowed):
+        entries.append(_explained(bench, explanation))
+    named = {label for entry in entries for label in entry.mistakes}
+    for outcome in outcomes:
+        failed = outcome.raised
+        if not isinstance(failed, CheckFailed) or failed.mistake is None or failed.mistake in named:
+            continue
+        if set(COVERED_BY.get(failed.mistake, ())) & named:
+            continue
+        named.add(failed.mistake)
+        entries.append(_named(bench, failed.mistake, failed.line))
+    return tuple(entries)
+
+
+def diagnose_problem(bench: Bench | None, failure: Failure, labels: dict[str, Label]) -> tuple[Diagnosis, ...]:
+    """The mistake behind a file that could not be loaded or built."""
+    label = mistake_behind(failure, bench.candidate) if bench is not None else name_of(failure)
+    if label is None or label not in labels:
+        return ()
+    text = labels[label]
+    return (
+        Diagnosis(
+            mistakes=(label,), concept=text.concept, sentence=text.sentence, fix=text.fix, why=text.why, line=failure.line
+        ),
+    )
+
+
+def _named(bench: Bench, label: str, line: int | None) -> Diagnosis:
+    text = bench.labels[label]
+    return Diagnosis(
+        mistakes=(label,),
+        concept=_concept(bench, text.concept),
+        sentence=text.sentence,
+        fix=text.fix,
+        why=text.why,
+        line=line if line is not None else bench.blame.line_of(label, text.concept),
+    )
+
+
+def _explained(bench: Bench, explanation: Explanation) -> Diagnosis:
+    labels = _labels_of(explanation)
+    texts = [bench.labels[label] for label in labels]
+    clauses = _clauses(bench, explanation)
+    exact = not explanation.alternatives
+    lead = "Your output is exactly what you get when" if exact else "Your output is consistent with this:"
+    concept = (
+        bench.steps.concept_of(explanation.forms[0])
+        if explanation.forms
+        else _concept(bench, texts[0].concept)
+    )
+    return Diagnosis(
+        mistakes=labels,
+        concept=concept,
+        sentence=f"{lead} {' and '.join(clauses)}. " + " ".join(text.sentence for text in texts),
+        fix=" ".join(dict.fromkeys(text.fix for text in texts)),
+        why=texts[0].why,
+        line=bench.blame.line_of(labels[0], concept),
+        certainty="exact" if exact else "consistent",
+        alternatives=tuple(_labels_in(forms) for forms in explanation.alternatives),
+    )
+
+
+def _labels_of(explanation: Explanation) -> tuple[str, ...]:
+    labels = list(_labels_in(explanation.forms))
+    if explanation.layout.borrowed:
+        whole = "projection_unused" if set(explanation.layout.borrowed.values()) == {"x"} else "shared_projection"
+        labels.insert(0, whole)
+    if _constant_divisor(explanation) is not None:
+        labels.append("hard_coded_sizes")
+    return tuple(dict.fromkeys(labels))
+
+
+def _labels_in(forms: Forms) -> tuple[str, ...]:
+    labels = [label for form in forms for label in (form.label, *ENTAILS.get(form.label, ()))]
+    return tuple(dict.fromkeys(labels))
+
+
+def _clauses(bench: Bench, explanation: Explanation) -> list[str]:
+    clauses: list[str] = []
+    if explanation.layout.borrowed:
+        clauses += [
+            f"the {role} is the raw input" if source == "x" else f"the {role} comes from the layer of the {source}"
+            for role, source in explanation.layout.borrowed.items()
+        ]
+    clauses += [_clause(bench, form, explanation) for form in explanation.forms]
+    return clauses
+
+
+def _clause(bench: Bench, form: Form, explanation: Explanation) -> str:
+    if explanation.divisors and form.label == "scale_wrong_value":
+        return _divisor_clause(explanation)
+    clause = bench.steps.shows(form)
+    width = 12
+    known = {
+        "scale_by_dk": f"(here {width} instead of √{width} = {math.sqrt(width):.3g})",
+        "no_scale": f"(here √{width} = {math.sqrt(width):.3g} is missing)",
+        "double_scale": f"(so by {width} in all instead of √{width} = {math.sqrt(width):.3g})",
+    }
+    return f"{clause} {known[form.label]}" if form.label in known else clause
+
+
+def _divisor_clause(explanation: Explanation) -> str:
+    constant = _constant_divisor(explanation)
+    if constant is not None:
+        square = constant**2
+        root = f" = √{round(square)}" if abs(square - round(square)) < 1e-2 * square else ""
+        return f"scores are always divided by {constant:.4g}{root}, whatever hidden_dim is"
+    seen = dict.fromkeys(
+        f"{divisor:.4g} at hidden_dim {context.hidden_dim} and seq_len {context.seq_len}"
+        for context, divisor in explanation.divisors
+    )
+    return "scores are divided by " + ", ".join(seen)
+
+
+def _constant_divisor(explanation: Explanation) -> float | None:
+    """The divisor, where it is the same at every width."""
+    divisors = [divisor for _, divisor in explanation.divisors]
+    widths = {context.hidden_dim for context, _ in explanation.divisors}
+    if len(widths) < 2 or max(divisors) > min(divisors) * 1.01:
+        return None
+    return divisors[0]
+
+
+def _concept(bench: Bench, wanted: str) -> str:
+    own = {concept.id for concept in bench.candidate.kata.concepts}
+    return wanted if wanted in own else "interface"

@@ -1,0 +1,167 @@
+"""Dropout, measured: where it falls, how often, what becomes of the rest, and whether eval() stops it.
+
+Two settings of the value projection are needed. V = I shows which weights were dropped, and cannot tell dropout
+on the weights from dropout on the output. V = 1 (all values are ones) can: dropped weights change all features
+of a position alike, dropped outputs single ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from grader.judge.candidate import Candidate
+from grader.judge.checks import NotReached
+from grader.judge.probes import OTHER_RATE, RATE, Probe
+from grader.judge.xray import XRay, one_hot, output_of
+
+PROBE = Probe("dropout", 64, 8)
+MASKED_PROBE = Probe("dropout_masked", 16, 8, mask="bss")
+SIGMAS = 7.0  # a right answer is rejected less than once in 10¹¹ grades
+CLOSE = 1e-3
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What training mode did to the attention weights at one dropout rate."""
+
+    rate: float
+    random: bool  # two calls with other seeds differ
+    finite: bool
+    zero_fraction: float  # share of weights that became 0
+    kept_factor: float  # what the others were multiplied by
+    kept_varies: bool  # they were not all multiplied by the same
+    rows_sum_to_one: bool
+    features_agree: bool  # with V = 1 all features of a position are alike
+    whole_rows: bool  # rows are dropped or kept as a whole
+    entries: int
+
+    @property
+    def tolerance(self) -> float:
+        return SIGMAS * (self.rate * (1 - self.rate) / self.entries) ** 0.5
+
+    @property
+    def expected_factor(self) -> float:
+        return 1 / (1 - self.rate)
+
+    @property
+    def right(self) -> bool:
+        return self.mistake is None
+
+    @property
+    def says(self) -> str:
+        """What was measured, in words."""
+        if not self.finite:
+            return "NaN in training mode"
+        if not self.random:
+            return "nothing is dropped in training mode"
+        if not self.features_agree:
+            return "single features of the output are dropped, not attention weights"
+        if self.kept_varies:
+            return f"{self.zero_fraction:.0%} of the weights became 0, the others changed by different factors"
+        return f"{self.zero_fraction:.0%} of the weights became 0, the others were multiplied by {self.kept_factor:.3g}"
+
+    @property
+    def mistake(self) -> str | None:
+        """The label of what is wrong, None when nothing is."""
+        if not self.finite:
+            return "dropout_before_softmax"
+        if not self.random:
+            return "missing_dropout"
+        if not self.features_agree:
+            return "dropout_on_output"
+        if self.zero_fraction < 0.01 and self.kept_varies:
+            return "dropout_before_softmax"
+        if self.kept_varies:
+            return "dropout_renormalised" if self.rows_sum_to_one else "dropout_before_softmax"
+        if self.whole_rows:
+            return "dropout_on_output"
+        return self._wrong_number()
+
+    def _wrong_number(self) -> str | None:
+        rate_fits = abs(self.zero_fraction - self.rate) <= self.tolerance
+        factor_fits = abs(self.kept_factor - self.expected_factor) <= CLOSE * self.expected_factor
+        if rate_fits and factor_fits:
+            return None
+        if abs(self.kept_factor - 1) <= CLOSE:
+            return "dropout_no_rescale"
+        if abs(self.kept_factor - 1 / self.rate) <= CLOSE / self.rate:
+            return "dropout_prob_inverted"
+        return "dropout_rate_ignored"
+
+
+class DropoutMeter:
+    """Readings on one candidate; each is made once."""
+
+    def __init__(self, candidate: Candidate, xray: XRay) -> None:
+        self._candidate = candidate
+        self._xray = xray
+
+    @cached_property
+    def main(self) -> Reading:
+        return self._read(RATE)
+
+    @cached_property
+    def other(self) -> Reading:
+        """The same at another rate: a constant that happens to fit one does not fit both."""
+        return self._read(OTHER_RATE)
+
+    @cached_property
+    def hidden_stay_hidden(self) -> bool:
+        """In training with a mask, hidden keys still get nothing and nothing is NaN."""
+        drawn, order = one_hot(MASKED_PROBE, self._candidate.seed)
+        rig = self._candidate.rig(rate=RATE)
+        seen = self._candidate.run(
+            rig, drawn, values=self._xray.values(rig, torch.eye(rig.width)), training=True, seed=3
+        )
+        output = output_of(seen)
+        weights = output.gather(2, order.unsqueeze(1).expand(-1, MASKED_PROBE.seq_len, -1))
+        assert drawn.visible is not None
+        return bool(output.isfinite().all()) and bool((weights[~drawn.visible] == 0).all())
+
+    def _run(self, probe: Probe, rate: float, *, identity: bool, training: bool, seed: int) -> Tensor:
+        rig = self._candidate.rig(rate=rate)
+        if rig.problem is not None:
+            raise NotReached("no instance could be built with that dropout rate")
+        drawn, _ = one_hot(probe, self._candidate.seed)
+        value = torch.eye(rig.width) if identity else torch.ones(rig.width, rig.width)
+        values = self._xray.values(rig, value)
+        return output_of(self._candidate.run(rig, drawn, values=values, training=training, seed=seed))
+
+    def _read(self, rate: float) -> Reading:
+        called = self._candidate.observe(self._candidate.standard_probes[0], training=True).called
+        if called is not None and not called.training_after:
+            raise NotReached("forward switches the module to eval mode, so nothing can be dropped")
+        _, order = one_hot(PROBE, self._candidate.seed)
+        columns = order.unsqueeze(1).expand(-1, PROBE.seq_len, -1)
+        quiet = 0.0 if self._candidate.eval_is_random else rate
+        still = self._run(PROBE, quiet, identity=True, training=False, seed=1).gather(2, columns)
+        moved = self._run(PROBE, rate, identity=True, training=True, seed=1).gather(2, columns)
+        again = self._run(PROBE, rate, identity=True, training=True, seed=2).gather(2, columns)
+        ones = self._run(PROBE, rate, identity=False, training=True, seed=2)
+        real = still.abs() > 1e-6
+        if not bool(real.any()):
+            raise NotReached("all attention weights are zero in eval mode, so nothing can be dropped")
+        zero = (moved.abs() < 1e-9) & real
+        kept = real & ~zero
+        ratios = moved[kept] / still[kept]
+        factor = float(ratios.median()) if ratios.numel() else float("nan")
+        spread = float((ratios - factor).abs().max()) if ratios.numel() else 0.0
+        full = real.all(dim=-1)
+        mixed = zero[full].any(dim=-1) & kept[full].any(dim=-1)
+        agree = (ones - ones[..., :1]).abs().max() <= CLOSE * ones.abs().max()
+        return Reading(
+            rate=rate,
+            random=not torch.equal(torch.nan_to_num(moved), torch.nan_to_num(again)),
+            finite=bool(moved.isfinite().all() and ones.isfinite().all()),
+            zero_fraction=float(zero.sum() / real.sum()),
+            kept_factor=factor,
+            kept_varies=spread > 1e-2 * max(1.0, abs(factor)),
+            rows_sum_to_one=bool((moved.sum(-1) - 1).abs().median() < CLOSE),
+            features_agree=bool(agree),
+            whole_rows=bool(full.any()) and float(mixed.float().mean()) < 0.3,
+            entries=int(real.sum()),
+        )

@@ -1,0 +1,46 @@
+"""Ties between explanations that give the same numbers, broken by what the recorder and the text show.
+
+`scale_by_dk` and `double_scale` compute the same; so do a fill of 0 and of -1e-9. The numbers name both; which
+of them was written is only to be seen in the calls. This chooses words, never a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.judge.explain import Explanation, Forms
+from grader.protocol import TraceEntry
+
+SCALINGS = frozenset({"div", "div_", "mul", "mul_", "true_divide", "rsqrt", "__rdiv__", "multiply"})
+ATTENTION_CALLS = frozenset({"scaled_dot_product_attention"})
+
+
+def prefer(explanation: Explanation, trace: Sequence[TraceEntry]) -> Explanation:
+    """The explanation with the better-supported of its equal readings in front."""
+    readings = [explanation.forms, *explanation.alternatives]
+    best = max(readings, key=lambda forms: _support(forms, trace))
+    if best is explanation.forms:
+        return explanation
+    rest = tuple(forms for forms in readings if forms is not best)
+    return Explanation(best, explanation.layout, rest, explanation.divisors, explanation.masked)
+
+
+def _support(forms: Forms, trace: Sequence[TraceEntry]) -> int:
+    return sum(_supports(label, trace) for label in {form.label for form in forms})
+
+
+def _supports(label: str, trace: Sequence[TraceEntry]) -> int:
+    """1: the calls speak for it; -1: against it; 0: silent."""
+    calls = {entry.call for entry in trace}
+    used = {name for entry in trace for name in entry.parameters}
+    scalings = [entry for entry in trace if entry.call in SCALINGS]
+    if label == "double_scale":
+        return 1 if calls & ATTENTION_CALLS or len(scalings) > 1 else -1
+    if label == "mask_fill_small":
+        fills = [abs(number) for entry in trace for number in entry.numbers.values()]
+        return 1 if any(0 < number < 1e-3 for number in fills) else -1
+    if label == "shared_projection":
+        return 1 if len([name for name in used if name.endswith("weight")]) < 3 else -1
+    if label == "qkv_order_wrong":
+        return 1
+    return 0

@@ -1,0 +1,221 @@
+"""The search for the mistake: which variant of the oracle gives exactly the candidate's outputs, on every probe.
+
+Unmasked probes are explained first (by one mistake, a measured divisor, or two mistakes), then masked ones by what
+was found plus at most two mistakes that only a mask shows. Every budget is a count, not a time, so that a
+grade never depends on how busy the machine is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from grader.judge.candidate import Candidate, Observation
+from grader.judge.oracle import Context, Form, Plan, Variant, compose, evaluate, matches, run, same
+from grader.judge.roles import Layout
+
+MAX_EVALUATIONS = 6000  # variants on one probe, over all layouts
+MAX_PAIR_LAYOUTS = 2
+Forms = tuple[Form, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The simplest mistakes that reproduce everything observed. `forms` is empty for a right answer.
+
+    `divisors`: for a wrong scale that no known formula explains, the measured divisor on each probe.
+    """
+
+    forms: Forms
+    layout: Layout
+    alternatives: tuple[Forms, ...] = ()
+    divisors: tuple[tuple[Context, float], ...] = ()
+    masked: bool = True  # whether masked probes took part
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(form.label for form in self.forms))
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One observation with the oracle's starting point for it."""
+
+    output: Tensor
+    context: Context
+
+
+@dataclass(frozen=True)
+class _Search:
+    """One layout, the forms that make sense under it, and the cases to explain."""
+
+    plan: Plan
+    layout: Layout
+    forms: Forms
+    unmasked: tuple[_Case, ...]
+    masked: tuple[_Case, ...]
+
+    def fitting(self, candidates: Sequence[Forms], cases: Sequence[_Case]) -> list[Forms]:
+        """Those that reproduce every case; the first case sieves, the others confirm."""
+        if not cases:
+            return list(candidates)
+        pairs = [(forms, compose(forms)) for forms in candidates]
+        alive = [(forms, variant) for forms, variant in pairs if variant is not None]
+        for case in cases:
+            outputs = evaluate(self.plan, [variant for _, variant in alive], case.context)
+            alive = [alive[index] for index in matches(case.output, outputs)]
+            if not alive:
+                break
+        return [forms for forms, _ in alive]
+
+
+def explain(candidate: Candidate) -> Explanation | None:
+    """The simplest explanation of what was observed, or None."""
+    searches = [search for layout in candidate.hypotheses if (search := _prepare(candidate, layout)) is not None]
+    spent = 0
+    for size in (0, 1):
+        for search in searches:
+            found = _explain_with(search, size)
+            spent += max(1, len(search.forms)) if size else 1
+            if found is not None:
+                return found
+            if spent > MAX_EVALUATIONS:
+                break
+    for search in searches[:MAX_PAIR_LAYOUTS]:
+        found = _measured_divisor(search) or _explain_with(search, 2)
+        if found is not None:
+            return found
+    return None
+
+
+def _prepare(candidate: Candidate, layout: Layout) -> _Search | None:
+    cases: dict[bool, list[_Case]] = {False: [], True: []}
+    for seen in candidate.observations:
+        context = candidate.context(seen.drawn, layout)
+        if context is not None and seen.output is not None:
+            cases[seen.drawn.mask is not None].append(_Case(seen.output, context))
+    if not cases[False] and not cases[True]:
+        return None
+    plan = candidate.plan_for(layout)
+    features = set(candidate.content.features)
+    features |= {"fused"} if layout.fused else set()
+    features |= {"output_layer"} if "output" in layout.slots else set()
+    forms = tuple(form for form in candidate.content.values if form.fits(plan, frozenset(features)))
+    return _Search(plan, layout, forms, tuple(cases[False]), _telling_first(candidate.observations, cases[True]))
+
+
+def _telling_first(observations: Sequence[Observation], cases: list[_Case]) -> tuple[_Case, ...]:
+    """Full (batch, seq_len, seq_len) masks sieve best."""
+    del observations
+    return tuple(sorted(cases, key=lambda case: -(case.context.visible.numel() if case.context.visible is not None else 0)))
+
+
+def _explain_with(search: _Search, size: int) -> Explanation | None:
+    """Explanations of exactly `size` mistakes; `borrowed` layouts count as one already."""
+    own = 1 if search.layout.borrowed else 0
+    if own > size:
+        return None
+    wanted = size - own
+    if not search.unmasked:
+        found = search.fitting(list(itertools.combinations(search.forms, wanted)), search.masked)
+        return _best(search, found)
+    silent, loud = _split(search)
+    results: list[Forms] = []
+    for hidden in range(wanted + 1):  # mistakes that only a mask shows
+        if hidden and not search.masked:
+            break
+        base = search.fitting(list(itertools.combinations(loud, wanted - hidden)), search.unmasked)
+        extended = [
+            (*forms, *more) for forms in base for more in itertools.combinations(silent, hidden)
+        ]
+        if extended:
+            results += search.fitting(extended, search.masked)
+    return _best(search, results)
+
+
+def _split(search: _Search) -> tuple[Forms, Forms]:
+    """Forms that change nothing on the first unmasked case ("silent"), and the others."""
+    case = search.unmasked[0]
+    variants: list[Variant] = [{}, *(form.steps for form in search.forms)]
+    outputs = evaluate(search.plan, variants, case.context)
+    right = outputs[0]
+    silent = tuple(
+        form
+        for form, output in zip(search.forms, outputs[1:], strict=True)
+        if right is not None and output is not None and same(output, right, rtol=0, atol=0)
+    )
+    loud = tuple(form for form in search.forms if form not in silent)
+    return silent, loud
+
+
+def _best(search: _Search, found: Sequence[Forms]) -> Explanation | None:
+    """The first of the fitting ones in catalogue order; others with other labels are alternatives."""
+    if not found:
+        return None
+    first = found[0]
+    labels = {tuple(sorted({form.label for form in first}))}
+    alternatives: list[Forms] = []
+    for forms in found[1:]:
+        key = tuple(sorted({form.label for form in forms}))
+        if key not in labels:
+            labels.add(key)
+            alternatives.append(forms)
+    return Explanation(first, search.layout, tuple(alternatives[:4]), masked=bool(search.masked))
+
+
+def _measured_divisor(search: _Search) -> Explanation | None:
+    """Everything right but the scale: find the divisor that reproduces each case."""
+    if "scale" not in search.plan or not search.unmasked:
+        return None
+    found: list[tuple[Context, float]] = []
+    for case in (*search.unmasked, *search.masked[:1]):
+        if case.context.seq_len == 1:
+            continue  # one token: any scale gives the same
+        divisor = _fit_divisor(search.plan, case)
+        if divisor is None:
+            return None
+        found.append((case.context, divisor))
+    form = Form("scale_wrong_value", {"scale": run_scale(found)})
+    return Explanation((form,), search.layout, divisors=tuple(found), masked=bool(search.masked))
+
+
+def run_scale(found: Sequence[tuple[Context, float]]) -> _Lookup:
+    """A scale step that divides by what was measured on each shape."""
+    return _Lookup({(context.hidden_dim, context.seq_len): divisor for context, divisor in found})
+
+
+@dataclass(frozen=True, eq=False)
+class _Lookup:
+    divisors: dict[tuple[int, int], float]
+
+    def __call__(self, c: Context) -> Context:
+        return c.but(scores=c.scores / self.divisors.get((c.hidden_dim, c.seq_len), math.sqrt(c.hidden_dim)))
+
+
+def _fit_divisor(plan: Plan, case: _Case) -> float | None:
+    """The factor on the scores under which the output is reproduced: a grid over eight decades, refined."""
+    low, high = 1e-4, 1e4
+    for _ in range(6):
+        factors = torch.logspace(math.log10(low), math.log10(high), 81)
+        outputs = [_with_factor(plan, case.context, float(factor)) for factor in factors]
+        if any(output.shape != case.output.shape for output in outputs):
+            return None
+        errors = torch.stack([(output - case.output).abs().max() for output in outputs])
+        if not bool(errors.isfinite().any()):
+            return None
+        best = int(torch.where(errors.isfinite(), errors, torch.inf).argmin())
+        factor = float(factors[best])
+        if same(case.output, outputs[best]):
+            return 1 / factor
+        low, high = float(factors[max(0, best - 1)]), float(factors[min(80, best + 1)])
+    return None
+
+
+def _with_factor(plan: Plan, context: Context, factor: float) -> Tensor:
+    with torch.inference_mode():
+        return run(plan, context, {"scale": lambda c: c.but(scores=c.scores * factor)}).output

@@ -1,0 +1,117 @@
+"""Gradients: compared with the oracle's where forward is right, else only asked to arrive where they should.
+
+A wrong forward has other gradients for good reasons, so there the question is: does the output depend on a
+parameter (move it and look) while no gradient reaches it?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from grader.judge import probes
+from grader.judge.candidate import Candidate, Observation
+from grader.judge.oracle import run
+from grader.judge.probes import Probe
+
+PROBE = Probe("gradients", 3, 5)
+MASKED_PROBE = Probe("gradients_masked", 3, 5, mask="bss")
+RTOL, ATOL = 2e-3, 2e-4
+NOTHING = 1e-7
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Places that the output depends on and no gradient reaches, or where it is not the right one."""
+
+    missing: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.wrong)
+
+
+class GradientMeter:
+    """Gradients of one candidate on a judge-chosen cotangent."""
+
+    def __init__(self, candidate: Candidate) -> None:
+        self._candidate = candidate
+
+    @cached_property
+    def seen(self) -> Observation:
+        """The call with backward; with a mask where the kata has one."""
+        drawn = probes.draw(MASKED_PROBE if self._candidate.kata.takes_mask else PROBE, self._candidate.seed)
+        return self._candidate.run(self._candidate.rig(), drawn, cotangent=self._cotangent, trace=True)
+
+    @property
+    def _cotangent(self) -> Tensor:
+        generator = torch.Generator().manual_seed(self._candidate.seed ^ 0xC07A)
+        return torch.randn(PROBE.batch, PROBE.seq_len, PROBE.width, generator=generator)
+
+    def compared(self) -> Lost:
+        """Against the oracle's gradients, for an answer whose forward is right."""
+        layout = self._candidate.layout
+        rig = self._candidate.rig()
+        assert layout is not None
+        leaves = {name: value.clone().requires_grad_(True) for name, value in rig.values.items()}
+        context = self._candidate.context(self.seen.drawn, layout, leaves)
+        assert context is not None
+        x = self.seen.drawn.x.clone().requires_grad_(True)
+        output = run(self._candidate.plan_for(layout), context.but(x=x)).output
+        wanted = {"x": x, **leaves}
+        found = torch.autograd.grad(output, list(wanted.values()), self._cotangent, allow_unused=True)
+        expected = {
+            name: value for name, value in zip(wanted, found, strict=True) if value is not None
+        }
+        return self._compare(expected)
+
+    def _compare(self, expected: Mapping[str, Tensor]) -> Lost:
+        actual = self.seen.gradients
+        missing = [
+            name
+            for name, value in expected.items()
+            if float(value.abs().max()) > 1e-3 and _is_nothing(actual.get(name))
+        ]
+        wrong = [
+            name
+            for name, value in expected.items()
+            if name in actual
+            and name not in missing
+            and not (
+                actual[name].shape == value.shape
+                and torch.allclose(actual[name].float(), value, rtol=RTOL, atol=ATOL * max(1.0, float(value.abs().max())))
+            )
+        ]
+        return Lost(tuple(missing), tuple(wrong))
+
+    def reached(self) -> Lost:
+        """For a wrong forward: parameters (and x) that move the output and get no gradient."""
+        candidate, rig, drawn = self._candidate, self._candidate.rig(), self.seen.drawn
+        still = candidate.run(rig, drawn)
+        missing = []
+        for name, value in {"x": drawn.x, **rig.values}.items():
+            if not _is_nothing(self.seen.gradients.get(name)):
+                continue
+            step = 0.05 * torch.randn(value.shape, generator=torch.Generator().manual_seed(len(name)))
+            if name == "x":
+                moved = candidate.run(rig, probes.Drawn(drawn.probe, value + step, drawn.mask, drawn.visible))
+            else:
+                moved = candidate.run(rig, drawn, values={**rig.values, name: value + step})
+            if _differ(still.output, moved.output):
+                missing.append(name)
+        return Lost(tuple(missing))
+
+
+def _is_nothing(gradient: Tensor | None) -> bool:
+    return gradient is None or float(gradient.abs().max()) < NOTHING
+
+
+def _differ(one: Tensor | None, other: Tensor | None) -> bool:
+    if one is None or other is None or one.shape != other.shape:
+        return False
+    both = one.isfinite() & other.isfinite()
+    return bool(both.any()) and float((one - other)[both].abs().max()) > 1e-4

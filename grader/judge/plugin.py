@@ -1,0 +1,164 @@
+"""pytest as the judge's runner: sealed from the user's settings, results taken as records, nothing printed.
+
+A check counts as passed only if pytest ran it and it returned; skip, xfail, exit and silence are "not passed".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from grader.errors import GraderFault
+from grader.judge.bench import Bench
+from grader.judge.blame import Blame
+from grader.judge.candidate import Candidate
+from grader.judge.checks import ATTRIBUTE, CheckFailed, CheckInfo, NotReached
+from grader.judge.content import Label
+from grader.judge.dropout import DropoutMeter
+from grader.judge.gradients import GradientMeter
+from grader.judge.steps import Steps
+from grader.judge.variations import Variations
+from grader.judge.xray import XRay
+
+OFF = (
+    "terminal", "logging", "warnings", "unraisableexception", "threadexception", "faulthandler", "junitxml",
+    "pastebin", "doctest", "unittest", "setuponly", "setupplan", "stepwise", "debugging", "recwarn", "monkeypatch",
+    "pytester", "legacypath", "tmpdir", "skipping",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one check: `raised` is None when it passed."""
+
+    id: str
+    info: CheckInfo
+    raised: BaseException | None
+
+
+@dataclass
+class JudgePlugin:
+    """Collects the checks of one module, gives them their fixtures, keeps their outcomes."""
+
+    module: ModuleType
+    bench: Bench
+    outcomes: list[Outcome] = field(default_factory=list)
+    collected: list[str] = field(default_factory=list)
+
+    @pytest.fixture(scope="session")
+    def candidate(self) -> Candidate:
+        return self.bench.candidate
+
+    @pytest.fixture(scope="session")
+    def steps(self) -> Steps:
+        return self.bench.steps
+
+    @pytest.fixture(scope="session")
+    def xray(self) -> XRay:
+        return self.bench.xray
+
+    @pytest.fixture(scope="session")
+    def dropout(self) -> DropoutMeter:
+        return self.bench.dropout
+
+    @pytest.fixture(scope="session")
+    def gradients(self) -> GradientMeter:
+        return self.bench.gradients
+
+    @pytest.fixture(scope="session")
+    def blame(self) -> Blame:
+        return self.bench.blame
+
+    @pytest.fixture(scope="session")
+    def variations(self) -> Variations:
+        return self.bench.variations
+
+    @pytest.fixture(scope="session")
+    def labels(self) -> Mapping[str, Label]:
+        return self.bench.labels
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+        if str(file_path) != self.module.__file__:
+            return None
+        return ChecksModule.of(self.module, path=file_path, parent=parent)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pycollect_makeitem(self, collector: pytest.Collector, name: str, obj: object) -> object:
+        if not hasattr(obj, ATTRIBUTE):
+            return []
+        self.collected.append(name)
+        return pytest.Function.from_parent(collector, name=name, callobj=obj)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
+        report = yield
+        failed_early = call.when == "setup" and call.excinfo is not None
+        if call.when == "call" or failed_early:
+            info: CheckInfo = getattr(item.obj, ATTRIBUTE)  # type: ignore[attr-defined]
+            raised = call.excinfo.value if call.excinfo is not None else None
+            self.outcomes.append(Outcome(item.name, info, raised))
+        return report
+
+
+class ChecksModule(pytest.Module):
+    """The already loaded checks module: pytest imports and rewrites nothing."""
+
+    loaded: ModuleType
+
+    @classmethod
+    def of(cls, module: ModuleType, *, path: Path, parent: pytest.Collector) -> ChecksModule:
+        made: ChecksModule = cls.from_parent(parent, path=path)
+        made.loaded = module
+        return made
+
+    def _getobj(self) -> ModuleType:
+        return self.loaded
+
+
+def run_checks(module: ModuleType, bench: Bench) -> tuple[Outcome, ...]:
+    """Run every check of the module once; exactly those that were collected must have an outcome.
+
+    A check that raises anything but its own verdicts is broken, which is a fault of the grader.
+    """
+    plugin = JudgePlugin(module, bench)
+    assert module.__file__ is not None
+    folder = Path(module.__file__).parent
+    arguments = [
+        module.__file__, f"--rootdir={folder}", f"-c{os.devnull}", "--noconftest", "--assert=plain", "-s",
+        "-p", "no:cacheprovider", *(word for name in OFF for word in ("-p", f"no:{name}")),
+    ]  # fmt: skip
+    with sealed_environment():
+        code = pytest.main(arguments, plugins=[plugin])
+    ran = [outcome.id for outcome in plugin.outcomes]
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or ran != plugin.collected or not ran:
+        raise GraderFault(f"The hidden checks did not all run (pytest ended with {code!r}).", "Run `kata lint`.")
+    for outcome in plugin.outcomes:
+        if outcome.raised is not None and not isinstance(outcome.raised, CheckFailed | NotReached):
+            raise GraderFault(
+                f"The check {outcome.id} is broken: {type(outcome.raised).__name__}: {outcome.raised}",
+                "Please report this; it is not your mistake.",
+            ) from outcome.raised
+    return tuple(plugin.outcomes)
+
+
+@contextmanager
+def sealed_environment() -> Iterator[None]:
+    """Without the caller's pytest settings and plugins; put back afterwards."""
+    kept: Mapping[str, str] = {
+        name: value for name, value in os.environ.items() if name.startswith(("PYTEST_", "PY_COLORS"))
+    }
+    for name in kept:
+        del os.environ[name]
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+        os.environ.update(kept)

@@ -1,0 +1,76 @@
+"""Problems of the candidate's code as a check tells them: the sentence, the line, the mistake behind."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from grader.judge.blame import Blame
+from grader.judge.candidate import Candidate, Observation
+from grader.judge.channel import WorkerLost
+from grader.judge.crashes import name_of
+from grader.judge.wording import sentence
+from grader.protocol import Failure
+
+Problem = Failure | WorkerLost
+
+
+def problem_text(candidate: Candidate, problem: Problem) -> str:
+    """What happened, with file and line."""
+    return sentence(problem, candidate.file_name)
+
+
+def problem_line(problem: Problem) -> int | None:
+    return problem.line if isinstance(problem, Failure) else None
+
+
+def mistake_behind(problem: Problem, candidate: Candidate) -> str | None:
+    """The label of the mistake that made the code raise, where a rule knows it."""
+    if not isinstance(problem, Failure):
+        return None
+    loaded = candidate.loaded
+    if loaded is not None and problem.stage == "build" and problem.type == "TypeError" and not loaded.own_constructor:
+        return "init_misnamed"
+    if loaded is not None and not loaded.own_forward and problem.type == "NotImplementedError":
+        return "forward_missing"
+    return name_of(problem)
+
+
+def backward_mistake(problem: Problem, blame: Blame) -> str | None:
+    """Why backward raised."""
+    if isinstance(problem, Failure) and "floor" in problem.text:
+        return "floor_division_scale"
+    label = name_of(problem) if isinstance(problem, Failure) else None
+    return label or ("inplace_breaks_backward" if blame.in_place() else None)
+
+
+def missing_mistake(blame: Blame) -> str:
+    """Why a gradient does not arrive, by the calls that were seen."""
+    calls = {entry.call for entry in blame.trace}
+    if calls & {"round", "round_"}:
+        return "round_output"
+    if calls & {"floor_divide", "__floordiv__", "floor"}:
+        return "floor_division_scale"
+    return "gradient_detached"
+
+
+def difference(candidate: Candidate, seen: Observation) -> str:
+    """How far an output is from the right one."""
+    layout = candidate.likely_layout
+    if seen.output is None:
+        return "no output"
+    expected = candidate.expected(seen.drawn, layout) if layout is not None else None
+    if expected is None:
+        return "another output under every assignment of the layers"
+    return apart(seen.output, expected)
+
+
+def apart(one: Tensor, other: Tensor) -> str:
+    """The largest distance of two tensors, in words."""
+    if one.shape != other.shape:
+        return f"shape {tuple(one.shape)} instead of {tuple(other.shape)}"
+    if not bool(one.isfinite().all()):
+        return f"{int((~one.isfinite()).sum())} of {one.numel()} numbers are NaN or infinite"
+    distance = (one.float() - other.float()).abs()
+    place = torch.unravel_index(distance.argmax(), distance.shape)
+    return f"differs by up to {float(distance.max()):.3g}, at {tuple(int(axis) for axis in place)}"

@@ -1,0 +1,320 @@
+"""Which parameter plays which role: layers are found by what they do, not by what they are called.
+
+`units` groups the reported parameters into layers; `layouts` lists the hypotheses about their roles, most
+plausible first. A name that states a role (query/q/wq/to_q …) pins it: playing another one is a mistake. Names that
+say nothing leave every assignment open, and the one under which the oracle reproduces the output is taken.
+A hypothesis proves nothing by itself, so a worker that lies about names or shapes gains nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from grader.judge.oracle import Affine
+from grader.protocol import ParameterInfo
+
+MAX_LAYOUTS = 96
+WORDS: dict[str, str] = {
+    **dict.fromkeys(("q", "query", "queries", "wq", "qw", "bq", "qs", "qry"), "query"),
+    **dict.fromkeys(("k", "key", "keys", "wk", "kw", "bk", "ks"), "key"),
+    **dict.fromkeys(("v", "value", "values", "val", "wv", "vw", "bv", "vs"), "value"),
+    **dict.fromkeys(("o", "out", "output", "wo", "ow", "bo", "outputs"), "output"),
+    **dict.fromkeys(("qkv", "wqkv", "inproj", "packed", "fused"), "qkv"),
+    **dict.fromkeys(("kv", "wkv"), "kv"),
+}
+JOINED = {f"{role}{noun}": role for role in ("query", "key", "value", "output") for noun in ("proj", "layer", "linear", "net")}
+JOINED |= {f"{short}{noun}": WORDS[short] for short in "qkv" for noun in ("proj", "lin", "linear", "layer", "net", "mat")}
+JOINED |= {f"{noun}{short}": WORDS[short] for short in "qkvo" for noun in ("linear", "lin", "fc", "proj", "to", "mat", "dense")}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A layer: one weight, perhaps a bias, in `parts` equal pieces of hidden_dim outputs each."""
+
+    name: str
+    weight: ParameterInfo
+    bias: ParameterInfo | None
+    parts: int
+    axis: int  # along which the weight holds its parts
+    stacked: bool  # shape (parts, hidden_dim, hidden_dim)
+    orientations: tuple[bool, ...]  # True: used as x @ W, so the stored weight is (in, out)
+    states: str | None  # the role its name states
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where a role's weight or bias lives: piece `part` of a unit."""
+
+    unit: Unit
+    part: int
+    transposed: bool
+
+    def affine(self, values: Mapping[str, Tensor], hidden_dim: int) -> Affine:
+        """The layer as (out, in) weight and bias, read from parameter values."""
+        bias = None
+        if self.unit.bias is not None:
+            bias = values[self.unit.bias.name].reshape(self.unit.parts, hidden_dim)[self.part]
+        piece = self._piece(values[self.unit.weight.name], hidden_dim)
+        return Affine(piece.mT if self.transposed else piece, bias)
+
+    def write(self, values: dict[str, Tensor], layer: Affine, hidden_dim: int) -> None:
+        """Put a layer into parameter values, in place."""
+        self._piece(values[self.unit.weight.name], hidden_dim).copy_(
+            layer.weight.mT if self.transposed else layer.weight
+        )
+        if self.unit.bias is not None:
+            target = values[self.unit.bias.name].reshape(self.unit.parts, hidden_dim)[self.part]
+            target.copy_(torch.zeros_like(target) if layer.bias is None else layer.bias)
+
+    def _piece(self, weight: Tensor, hidden_dim: int) -> Tensor:
+        if self.unit.stacked:
+            return weight[self.part]
+        square = weight.reshape(weight.shape[:2])
+        return square.narrow(self.unit.axis, self.part * hidden_dim, hidden_dim)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A hypothesis: the slot of each role. `borrowed` roles have no layer of their own.
+
+    A borrowed role maps to the name of the role whose layer it uses, or to "x" for no layer at all.
+    """
+
+    slots: Mapping[str, Slot]
+    fused: bool = False
+    borrowed: Mapping[str, str] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
+
+    def layers(self, values: Mapping[str, Tensor], hidden_dim: int) -> dict[str, Affine]:
+        found = {role: slot.affine(values, hidden_dim) for role, slot in self.slots.items()}
+        for role, source in self.borrowed.items():
+            found[role] = Affine(torch.eye(hidden_dim)) if source == "x" else found[source]
+        return found
+
+    def parameters_of(self, role: str) -> tuple[str, ...]:
+        slot = self.slots.get(role)
+        if slot is None:
+            return ()
+        names = [slot.unit.weight.name]
+        return tuple(names + ([slot.unit.bias.name] if slot.unit.bias else []))
+
+
+def stated_role(name: str) -> str | None:
+    """The role that a parameter's or layer's name states, or None when it says nothing or contradicts itself."""
+    words = [
+        part.lower()
+        for piece in re.split(r"[^A-Za-z]+", name)
+        for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", piece)
+    ]
+    whole = [piece.lower() for piece in re.split(r"[^A-Za-z]+", name)]
+    found = {WORDS.get(word) or JOINED.get(word) for word in (*words, *whole)} - {None}
+    if {"query", "key", "value"} <= found:
+        return "qkv"
+    if found == {"key", "value"}:
+        return "kv"
+    if "qkv" in found and len(found) > 1:
+        found -= {"qkv"}
+    return found.pop() if len(found) == 1 else None
+
+
+def units(parameters: Sequence[ParameterInfo], hidden_dim: int) -> tuple[Unit, ...]:
+    """The layers among the parameters: weights of a shape that a projection can have, with their biases."""
+    floats = [info for info in parameters if info.dtype in ("float32", "float64", "float16", "bfloat16")]
+    found: list[Unit] = []
+    taken: set[str] = set()
+    for info in floats:
+        shape = _shape_of(info.shape, hidden_dim)
+        if shape is None:
+            continue
+        parts, axis, stacked, transposed = shape
+        bias = _bias_for(info, floats, parts * hidden_dim, taken)
+        if bias is not None:
+            taken.add(bias.name)
+        if parts > 1 and not stacked:
+            orientations: tuple[bool, ...] = (transposed,)
+        else:
+            standard = info.owner in ("Linear", "NonDynamicallyQuantizableLinear", "Conv1d", "LazyLinear")
+            orientations = (False, True) if standard else (True, False)
+        name = _layer_name(info.name)
+        states = stated_role(name)
+        if parts == 1 and states in ("qkv", "kv"):
+            states = None
+        found.append(Unit(name, info, bias, parts, axis, stacked, orientations, states))
+    return tuple(found)
+
+
+def layouts(found: Sequence[Unit], *, order_is_fixed: bool) -> tuple[Layout, ...]:
+    """Hypotheses about who plays what, most plausible first.
+
+    `order_is_fixed`: a fused projection must hold Q, K, V in that order (the kata says so).
+    """
+    results: list[Layout] = []
+    fused = [unit for unit in found if unit.parts == 3]
+    pairs = [unit for unit in found if unit.parts == 2]
+    squares = [unit for unit in found if unit.parts == 1]
+    if fused:
+        results += _fused_layouts(fused, squares, order_is_fixed)
+    if pairs and squares and not fused:
+        results += _paired_layouts(pairs[0], squares)
+    if len(squares) >= 3:
+        results += _separate_layouts(squares)
+    if not results:
+        results += _borrowing_layouts(squares)
+    return tuple(results[:MAX_LAYOUTS])
+
+
+def _shape_of(shape: tuple[int, ...], hidden_dim: int) -> tuple[int, int, bool, bool] | None:
+    """(parts, axis, stacked, transposed) of a weight's shape; None for anything else."""
+    while len(shape) > 2 and shape[-1] == 1:
+        shape = shape[:-1]
+    if len(shape) == 3 and shape[1:] == (hidden_dim, hidden_dim) and shape[0] in (2, 3):
+        return shape[0], 0, True, False
+    if len(shape) != 2 or hidden_dim not in shape:
+        return None
+    out, into = shape
+    if out == into:
+        return 1, 0, False, False
+    for parts in (3, 2):
+        if (out, into) == (parts * hidden_dim, hidden_dim):
+            return parts, 0, False, False
+        if (out, into) == (hidden_dim, parts * hidden_dim):
+            return parts, 1, False, True
+    return None
+
+
+def _layer_name(parameter: str) -> str:
+    head, _, leaf = parameter.rpartition(".")
+    return head if head and leaf in ("weight", "bias", "kernel") else parameter
+
+
+def _bias_for(
+    weight: ParameterInfo, floats: Sequence[ParameterInfo], elements: int, taken: set[str]
+) -> ParameterInfo | None:
+    """The bias of a weight: in the same module, or a free vector whose name states the same role."""
+
+    def free_vector(info: ParameterInfo) -> bool:
+        flat = all(size == 1 for size in info.shape[:-1]) or info.shape[:-1] in ((2,), (3,))
+        return info.name not in taken and bool(info.shape) and flat and math.prod(info.shape) == elements
+
+    head, _, leaf = weight.name.rpartition(".")
+    if leaf in ("weight", "kernel"):
+        wanted = f"{head}.bias" if head else "bias"
+        return next((info for info in floats if info.name == wanted and free_vector(info)), None)
+    role = stated_role(weight.name)
+    vectors = [info for info in floats if free_vector(info) and info.name.rpartition(".")[2] != "weight"]
+    if role is not None:
+        return next((info for info in vectors if stated_role(info.name) == role), None)
+    twin = re.sub(r"^[wW]", "b", leaf)
+    return next((info for info in vectors if info.name.rpartition(".")[2].lower() == twin.lower() != leaf), None)
+
+
+def _orientations(slots: Mapping[str, Unit]) -> list[dict[str, bool]]:
+    """Every orientation of the weights: each unit's own first, all turned, then mixtures."""
+    unique = list(dict.fromkeys(unit.name for unit in slots.values()))
+    choices = {unit.name: unit.orientations for unit in slots.values()}
+    combined = [dict(zip(unique, picks, strict=True)) for picks in itertools.product(*(choices[name] for name in unique))]
+    turned = [entry for entry in combined if all(entry[name] == choices[name][-1] for name in unique)]
+    rest = [entry for entry in combined[1:] if entry not in turned]
+    return list({tuple(entry.items()): entry for entry in (combined[0], *turned, *rest)}.values())
+
+
+def _layout(roles: Mapping[str, tuple[Unit, int]], found: Sequence[Unit], turn: Mapping[str, bool], **more: object) -> Layout:
+    used = {unit.name for unit, _ in roles.values()}
+    return Layout(
+        slots={role: Slot(unit, part, turn[unit.name]) for role, (unit, part) in roles.items()},
+        unused=tuple(unit.name for unit in found if unit.name not in used),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _expand(assignments: Sequence[Mapping[str, tuple[Unit, int]]], found: Sequence[Unit], *, fused: bool) -> list[Layout]:
+    """All assignments in their own orientation first, then every other orientation."""
+    first: list[Layout] = []
+    later: list[Layout] = []
+    for roles in assignments:
+        turns = _orientations({role: unit for role, (unit, _) in roles.items()})
+        first.append(_layout(roles, found, turns[0], fused=fused))
+        later += [_layout(roles, found, turn, fused=fused) for turn in turns[1:]]
+    return first + later
+
+
+def _outputs(squares: Sequence[Unit]) -> list[Unit | None]:
+    """What may be the output layer beside a fused projection: the one that says so, else any, else none."""
+    stated = [unit for unit in squares if unit.states == "output"]
+    silent = [unit for unit in squares if unit.states is None]
+    return [*(stated or silent)] or [None]
+
+
+def _fused_layouts(fused: Sequence[Unit], squares: Sequence[Unit], order_is_fixed: bool) -> list[Layout]:
+    assignments = []
+    orders = [("query", "key", "value")]
+    if not order_is_fixed:
+        orders = list(itertools.permutations(orders[0]))
+    for order in orders:
+        for unit in fused:
+            for output in _outputs(squares):
+                roles = {role: (unit, part) for part, role in enumerate(order)}
+                assignments.append({**roles, **({"output": (output, 0)} if output else {})})
+    return _expand(assignments, [*fused, *squares], fused=True)
+
+
+def _paired_layouts(pair: Unit, squares: Sequence[Unit]) -> list[Layout]:
+    """One layer for two of the three roles, another for the third."""
+    assignments = []
+    twos = [("key", "value"), ("value", "key"), ("query", "key"), ("key", "query")]
+    for two in twos:
+        third = next(role for role in ("query", "key", "value") if role not in two)
+        for single in squares:
+            if single.states in (None, third):
+                rest = [unit for unit in squares if unit is not single]
+                output = _outputs(rest)[0]
+                roles = {two[0]: (pair, 0), two[1]: (pair, 1), third: (single, 0)}
+                assignments.append({**roles, **({"output": (output, 0)} if output else {})})
+    return _expand(assignments, [pair, *squares], fused=False)
+
+
+def _separate_layouts(squares: Sequence[Unit]) -> list[Layout]:
+    pinned: dict[str, Unit] = {}
+    for unit in squares:
+        if unit.states in ("query", "key", "value", "output") and unit.states not in pinned:
+            pinned[unit.states] = unit
+    free = [unit for unit in squares if unit not in pinned.values()]
+    silent = [unit for unit in free if unit.states is None] or free
+    open_roles = [role for role in ("query", "key", "value") if role not in pinned]
+    if len(silent) > len(open_roles) and "output" not in pinned:
+        open_roles.append("output")
+    assignments = []
+    for chosen in itertools.permutations(silent, min(len(open_roles), len(silent))):
+        roles = {**pinned, **dict(zip(open_roles, chosen, strict=False))}
+        if {"query", "key", "value"} <= roles.keys():
+            assignments.append({role: (unit, 0) for role, unit in roles.items()})
+        if len(assignments) >= MAX_LAYOUTS:
+            break
+    return _expand(assignments, squares, fused=False)
+
+
+def _borrowing_layouts(squares: Sequence[Unit]) -> list[Layout]:
+    """Fewer layers than roles: some role borrows a layer, or has none."""
+    results: list[Layout] = []
+    roles = ("query", "key", "value")
+    pinned = {unit.states: unit for unit in squares if unit.states in (*roles, "output")}
+    silent = [unit for unit in squares if unit.states not in (*roles, "output")]
+    for chosen in itertools.permutations(roles, min(len(silent), 3)):
+        own = {**pinned, **dict(zip(chosen, silent, strict=False))}
+        missing = [role for role in roles if role not in own]
+        present = [role for role in roles if role in own]
+        for sources in itertools.product((*present, "x"), repeat=len(missing)):
+            results.append(
+                Layout(
+                    slots={str(role): Slot(unit, 0, unit.orientations[0]) for role, unit in own.items()},
+                    borrowed=dict(zip(missing, sources, strict=True)),
+                )
+            )
+    return results

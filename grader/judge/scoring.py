@@ -1,0 +1,90 @@
+"""Outcomes of checks become records, points and a verdict. All or nothing per concept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.catalog import Concept, Kata
+from grader.judge.bench import Bench
+from grader.judge.checks import END_TO_END, CheckFailed, NotReached
+from grader.judge.plugin import Outcome
+from grader.records import CheckRecord, ConceptRecord, Status, Verdict
+
+
+def check_records(outcomes: Sequence[Outcome], kata: Kata, bench: Bench) -> tuple[CheckRecord, ...]:
+    """One record a check, in the order in which they ran."""
+    optional = {concept.id for concept in kata.concepts if not concept.required}
+    return tuple(_record(outcome, optional, bench) for outcome in outcomes)
+
+
+def _record(outcome: Outcome, optional: set[str], bench: Bench) -> CheckRecord:
+    required = outcome.info.concept not in optional
+    raised = outcome.raised
+    if raised is None:
+        return CheckRecord(
+            id=outcome.id, concept=outcome.info.concept, title=outcome.info.title, status="passed", required=required
+        )
+    if isinstance(raised, NotReached):
+        return CheckRecord(
+            id=outcome.id,
+            concept=outcome.info.concept,
+            title=outcome.info.title,
+            status="not_reached",
+            required=required,
+            message=str(raised),
+        )
+    assert isinstance(raised, CheckFailed)
+    line = raised.line
+    if line is None and outcome.info.concept != END_TO_END and required:
+        line = bench.blame.line_of(raised.mistake or "", outcome.info.concept)
+    return CheckRecord(
+        id=outcome.id,
+        concept=outcome.info.concept,
+        title=outcome.info.title,
+        status="failed",
+        required=required and raised.required,
+        message=raised.message,
+        expected=raised.expected,
+        actual=raised.actual,
+        line=line,
+        why=outcome.info.why or None,
+    )
+
+
+def concept_records(kata: Kata, checks: Sequence[CheckRecord]) -> tuple[ConceptRecord, ...]:
+    """The points of every concept: all of them when each of its checks passed, else none."""
+    return tuple(_concept(concept, [check for check in checks if check.concept == concept.id]) for concept in kata.concepts)
+
+
+def _concept(concept: Concept, checks: Sequence[CheckRecord]) -> ConceptRecord:
+    status = _status(checks)
+    return ConceptRecord(
+        id=concept.id,
+        title=concept.title,
+        points=concept.points if status == "passed" else 0,
+        max_points=concept.points,
+        status=status,
+        required=concept.required,
+    )
+
+
+def _status(checks: Sequence[CheckRecord]) -> Status:
+    if any(check.status == "failed" for check in checks):
+        return "failed"
+    if not checks or any(check.status == "not_reached" for check in checks):
+        return "not_reached"
+    return "passed"
+
+
+def verdict(checks: Sequence[CheckRecord]) -> Verdict:
+    """Passed when there are checks and every required one passed."""
+    required = [check for check in checks if check.required]
+    return "passed" if required and all(check.status == "passed" for check in required) else "failed"
+
+
+def reason(checks: Sequence[CheckRecord], diagnosis_sentence: str | None) -> str | None:
+    """One sentence on why it did not pass."""
+    if diagnosis_sentence is not None:
+        return diagnosis_sentence
+    failed = [check for check in checks if check.required and check.status != "passed"]
+    return failed[0].message if failed else None

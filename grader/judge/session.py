@@ -1,0 +1,173 @@
+"""One grading, judge's side: load, build, check, diagnose, score. Worker in, `Grade` out."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+
+import torch
+
+import grader
+from grader.catalog import Catalog, Kata
+from grader.handles import WorkerHandle
+from grader.judge.bench import Bench
+from grader.judge.candidate import Caller, Candidate
+from grader.judge.channel import Channel
+from grader.judge.checks import NotReached
+from grader.judge.comments import shape_comments
+from grader.judge.content import KataContent, load_content
+from grader.judge.diagnose import diagnose, diagnose_problem
+from grader.judge.notes import notes
+from grader.judge.plugin import run_checks
+from grader.judge.probes import WIDTH
+from grader.judge.scoring import check_records, concept_records, reason, verdict
+from grader.judge.wording import sentence
+from grader.judge.xray import Map
+from grader.protocol import Failure
+from grader.records import (
+    AttentionMap,
+    ConceptRecord,
+    Environment,
+    Grade,
+    SourceRecord,
+    Submission,
+    TraceStep,
+)
+
+MAX_STEPS = 60
+
+
+def judge(
+    submission: Submission,
+    kata: Kata,
+    catalog: Catalog,
+    handle: WorkerHandle,
+    *,
+    seed: int,
+    total_seconds: float,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Grade:
+    """Grade through a running worker; ends the worker whatever happens."""
+    started = clock()
+    torch.set_num_threads(1)
+    channel = Channel(handle, total_seconds)
+    try:
+        content = load_content(kata, catalog)
+        graded = judge_caller(submission, content, channel, seed)
+    finally:
+        channel.close()
+    environment = Environment(
+        grader=grader.__version__,
+        python=platform.python_version(),
+        torch=str(torch.__version__),
+        isolation=handle.isolation,
+    )
+    return _replace(
+        graded,
+        printed=channel.printed,
+        environment=environment,
+        seconds={**graded.seconds, "judge": round(clock() - started, 4)},
+    )
+
+
+def judge_caller(submission: Submission, content: KataContent, caller: Caller, seed: int) -> Grade:
+    """Grade whatever answers the requests: a worker, or the oracle playing a candidate."""
+    candidate = Candidate(content, caller, seed, submission.source, submission.name)
+    text = candidate.loaded.source if candidate.loaded and candidate.loaded.source else _text(submission)
+    bench = Bench.around(candidate, text)
+    source = SourceRecord(name=submission.name, sha256=submission.sha256, text=text)
+    problem = candidate.load_problem or candidate.rig().problem
+    if problem is not None:
+        known = diagnose_problem(bench, problem, dict(content.labels)) if isinstance(problem, Failure) else ()
+        return Grade(
+            kata=content.kata.id,
+            verdict="unrunnable",
+            seed=seed,
+            reason=sentence(problem, submission.name),
+            max_points=content.kata.max_points,
+            concepts=_untouched(content.kata),
+            diagnosis=known,
+            source=source,
+        )
+    return _checked(content, bench, seed, source)
+
+
+def _checked(content: KataContent, bench: Bench, seed: int, source: SourceRecord) -> Grade:
+    kata = content.kata
+    outcomes = run_checks(content.checks, bench)
+    checks = check_records(outcomes, kata, bench)
+    concepts = concept_records(kata, checks)
+    result = verdict(checks)
+    clean = all(check.status == "passed" or not check.required for check in checks)
+    found = () if clean and result == "passed" and all(c.status == "passed" for c in checks if c.concept != "robustness") else diagnose(bench, outcomes)
+    comments = shape_comments(bench.blame.lines, bench.blame.unmasked, {"batch": 3, "seq_len": 5, "hidden_dim": WIDTH})
+    return Grade(
+        kata=kata.id,
+        verdict=result,
+        seed=seed,
+        reason=None if result == "passed" else reason(checks, found[0].sentence if found else None),
+        points=sum(concept.points for concept in concepts),
+        max_points=kata.max_points,
+        concepts=concepts,
+        checks=checks,
+        diagnosis=found,
+        notes=notes(bench, comments, passed=result == "passed"),
+        trace=_steps(bench),
+        shape_comments=comments,
+        maps=() if result == "passed" else _maps(bench),
+        source=source,
+    )
+
+
+def _untouched(kata: Kata) -> tuple[ConceptRecord, ...]:
+    return tuple(
+        ConceptRecord(
+            id=concept.id,
+            title=concept.title,
+            points=0,
+            max_points=concept.points,
+            status="not_reached",
+            required=concept.required,
+        )
+        for concept in kata.concepts
+    )
+
+
+def _steps(bench: Bench) -> tuple[TraceStep, ...]:
+    return tuple(
+        TraceStep(line=entry.line, call=entry.call, inputs=entry.inputs, output=entry.output)
+        for entry in bench.blame.trace[:MAX_STEPS]
+    )
+
+
+def _maps(bench: Bench) -> tuple[AttentionMap, ...]:
+    """The first sample's attention map beside the expected one, under a mask where the kata has one."""
+    try:
+        masked = bench.candidate.kata.takes_mask
+        found = bench.xray.masked if masked else bench.xray.plain
+    except NotReached:
+        return ()
+    title = "Attention weights under a mask" if masked else "Attention weights"
+    return (_map(title, found),)
+
+
+def _map(title: str, found: Map) -> AttentionMap:
+    def rows(weights: torch.Tensor) -> tuple[tuple[float | None, ...], ...]:
+        return tuple(
+            tuple(round(float(value), 4) if bool(torch.isfinite(value)) else None for value in row)
+            for row in weights[0]
+        )
+
+    hidden = () if found.visible is None else tuple(tuple(bool(v) for v in row) for row in ~found.visible[0])
+    return AttentionMap(title=title, expected=rows(found.expected), actual=rows(found.actual), hidden=hidden)
+
+
+def _text(submission: Submission) -> str:
+    return submission.source.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _replace(grade: Grade, **changes: object) -> Grade:
+    import msgspec
+
+    return msgspec.structs.replace(grade, **changes)

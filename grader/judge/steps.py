@@ -1,0 +1,144 @@
+"""Which step is wrong: the explanation of the outputs, read concept by concept.
+
+A concept's check asks `Steps.expect`. If the outputs are explained, the concept fails exactly when one of the
+explaining mistakes belongs to it: everything else was reproduced by the right step. If nothing explains them, the
+x-ray's own measurement decides, and where that is impossible too the check is not reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from grader.judge.candidate import Candidate, Observation
+from grader.judge.checks import NotReached, fail
+from grader.judge.evidence import prefer
+from grader.judge.explain import Explanation, explain
+from grader.judge.oracle import Form
+from grader.judge.wording import sentence
+from grader.protocol import TraceEntry
+
+CONCEPT_OF_STEP = {
+    "project": "projections",
+    "scores": "scores",
+    "scale": "scale",
+    "mask": "mask",
+    "normalise": "softmax",
+    "drop": "dropout",
+    "mix": "mix",
+    "output": "mix",
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A measurement of one concept by itself: whether it is right, and what was seen, in words."""
+
+    holds: bool
+    actual: str
+
+
+class Steps:
+    """The explanation of a candidate's outputs, by concept."""
+
+    def __init__(self, candidate: Candidate) -> None:
+        self._candidate = candidate
+
+    @cached_property
+    def right(self) -> bool:
+        """Every probe that ran gave the right output, and at least one ran."""
+        layout = self._candidate.layout
+        ran = [seen for seen in self._candidate.observations if seen.output is not None]
+        return layout is not None and all(self._candidate.reproduces(seen, layout) for seen in ran)
+
+    @cached_property
+    def explanation(self) -> Explanation | None:
+        """Searched only when something is wrong."""
+        if self.right:
+            assert self._candidate.layout is not None
+            return Explanation((), self._candidate.layout)
+        found = explain(self._candidate)
+        return None if found is None else prefer(found, self.trace)
+
+    @property
+    def trace(self) -> tuple[TraceEntry, ...]:
+        """The calls of the traced probes: with the mask where there is one, else without."""
+        for name in ("mask_bss_bool", "mask_bss_int", "base"):
+            for seen in self._candidate.observations:
+                if seen.probe.name == name and seen.called is not None and seen.called.trace:
+                    return seen.called.trace
+        return ()
+
+    def concept_of(self, form: Form) -> str:
+        """The concept that a mistake costs; a kata without it charges the step's own."""
+        own = {concept.id for concept in self._candidate.kata.concepts}
+        label = self._candidate.content.labels.get(form.label)
+        if label is not None and label.concept in own:
+            return label.concept
+        return next(CONCEPT_OF_STEP[step] for step in form.steps)
+
+    def expect(self, concept: str, expected: str, measure: Callable[[], Reading] | None = None) -> None:
+        """Fail when this concept's step is wrong; `NotReached` when nothing can be said."""
+        self._require_output()
+        explanation = self.explanation
+        if explanation is None:
+            self._by_measurement(expected, measure)
+            return
+        wrong = [form for form in explanation.forms if self.concept_of(form) == concept]
+        if explanation.layout.borrowed and concept == "projections" and not wrong:
+            fail(
+                "Query, key and value do not have a layer each.",
+                expected=expected,
+                actual=", ".join(f"the {role} has no layer of its own" for role in explanation.layout.borrowed),
+            )
+        if wrong:
+            label = self._candidate.content.labels[wrong[0].label]
+            fail(label.sentence, expected=expected, actual=self._seen(wrong[0], measure))
+
+    def _require_output(self) -> None:
+        if any(seen.output is not None for seen in self._candidate.observations):
+            return
+        raise NotReached("forward never returned a tensor: " + self.first_problem())
+
+    def first_problem(self) -> str:
+        """Why there is no output, in one sentence."""
+        candidate = self._candidate
+        for seen in candidate.observations:
+            if seen.problem is not None:
+                return sentence(seen.problem, candidate.file_name)
+            if seen.called is not None and seen.output is None:
+                return no_tensor(seen)
+        return "no call was made"
+
+    def _by_measurement(self, expected: str, measure: Callable[[], Reading] | None) -> None:
+        if measure is None:
+            raise NotReached("the output is wrong in a way that leaves this step invisible")
+        reading = measure()
+        if not reading.holds:
+            fail("Measured by itself, this step is wrong.", expected=expected, actual=reading.actual)
+
+    def _seen(self, form: Form, measure: Callable[[], Reading] | None) -> str:
+        if measure is not None:
+            try:
+                reading = measure()
+            except NotReached:
+                return self.shows(form)
+            if not reading.holds:
+                return reading.actual
+        return self.shows(form)
+
+    def shows(self, form: Form) -> str:
+        """The clause that says what the form does."""
+        return form.shows or self._candidate.content.labels[form.label].shows
+
+
+def no_tensor(seen: Observation) -> str:
+    """What forward returned instead of a tensor."""
+    called = seen.called
+    assert called is not None
+    if called.returned == "none":
+        return "forward returned None. Its last line must be `return …`."
+    if called.returned == "odd":
+        return f"forward returned {called.odd}; a dense tensor of x's shape is expected."
+    return f"forward returned a {called.type}, expected a Tensor."

@@ -1,0 +1,84 @@
+"""Inputs changed in one way, to ask one question: another sample, another order of tokens, half precision …"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import torch
+
+from grader.judge import probes
+from grader.judge.candidate import Candidate, Observation, Rig
+from grader.judge.probes import WIDTH, Drawn, Probe
+
+HALF_PROBE = Probe("half", 3, 5)
+HALF_MASKED_PROBE = Probe("half_masked", 3, 5, mask="bss")
+HIDDEN_PROBE = Probe("all_hidden", 3, 5, mask="bss")
+LARGE = 60.0
+
+
+class Variations:
+    """Special calls of one candidate; each is made once."""
+
+    def __init__(self, candidate: Candidate) -> None:
+        self._candidate = candidate
+
+    @property
+    def _base(self) -> Drawn:
+        return probes.draw(self._candidate.standard_probes[0], self._candidate.seed)
+
+    @property
+    def _rig(self) -> Rig:
+        candidate = self._candidate
+        return candidate.rig(rate=0.0) if candidate.eval_is_random else candidate.rig()
+
+    @cached_property
+    def changed_sample(self) -> Observation:
+        """The base probe with other tokens in every sample but the first."""
+        base = self._base
+        x = base.x.clone()
+        x[1:] = x[1:].flip(-1) + 1.0
+        return self._candidate.run(self._rig, Drawn(base.probe, x, None, None))
+
+    @cached_property
+    def order(self) -> torch.Tensor:
+        """A permutation of the base probe's tokens without a fixed point."""
+        return torch.arange(self._base.probe.seq_len).roll(2)
+
+    @cached_property
+    def permuted_tokens(self) -> Observation:
+        base = self._base
+        return self._candidate.run(self._rig, Drawn(base.probe, base.x[:, self.order], None, None))
+
+    @cached_property
+    def all_hidden(self) -> Observation:
+        """The first query of the first sample sees nothing."""
+        drawn = probes.draw(HIDDEN_PROBE, self._candidate.seed)
+        assert drawn.visible is not None
+        visible = drawn.visible.clone()
+        visible[0, 0] = False
+        return self._candidate.run(self._rig, Drawn(drawn.probe, drawn.x, visible, visible))
+
+    @cached_property
+    def in_half(self) -> Observation:
+        """float16 parameters and input, under a mask where the kata has one."""
+        candidate = self._candidate
+        probe = HALF_MASKED_PROBE if candidate.kata.takes_mask else HALF_PROBE
+        drawn = probes.draw(probe, candidate.seed)
+        rig = candidate.rig(WIDTH, half=True)
+        return candidate.run(rig, Drawn(probe, drawn.x.half(), drawn.mask, drawn.visible))
+
+    @cached_property
+    def large_input(self) -> Observation:
+        """Inputs sixty times as large: logits far beyond what exp can hold."""
+        base = self._base
+        return self._candidate.run(self._rig, Drawn(base.probe, base.x * LARGE, None, None))
+
+    @cached_property
+    def drops_at_rate_zero(self) -> bool:
+        """Training at dropout rate 0 is still random."""
+        base = self._base
+        rig = self._candidate.rig(rate=0.0)
+        one, other = (self._candidate.run(rig, base, training=True, seed=seed).output for seed in (21, 22))
+        return one is not None and other is not None and not torch.equal(
+            torch.nan_to_num(one), torch.nan_to_num(other)
+        )

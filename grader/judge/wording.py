@@ -1,0 +1,86 @@
+"""One sentence for a failure or a lost worker: what happened, where, and what to look at next."""
+
+from __future__ import annotations
+
+import signal
+
+from grader.judge.channel import WorkerLost
+from grader.protocol import Failure
+
+STAGES = {
+    "load": "while the file was being loaded",
+    "build": "in the constructor",
+    "forward": "in forward",
+    "backward": "in the backward pass",
+    "reply": "while its answer was being sent",
+}
+
+
+def sentence(problem: Failure | WorkerLost, file_name: str, class_name: str = "") -> str:
+    """What happened, for the candidate: file and line where known, never a traceback of ours."""
+    if isinstance(problem, WorkerLost):
+        return _lost(problem)
+    place = f"{file_name}:{problem.line}: " if problem.line else f"{file_name}: "
+    return place + _what(problem, class_name)
+
+
+def _what(failure: Failure, class_name: str) -> str:
+    text = " ".join(failure.text.split())[:400]
+    if failure.type == "ClassMissing":
+        return _class_missing(failure)
+    if failure.type == "NotAModule":
+        return f"{failure.name} is not a subclass of nn.Module. Write `class {failure.name}(nn.Module):`."
+    if failure.type in ("SyntaxError", "IndentationError", "TabError"):
+        return f"{failure.type}: {text}."
+    if failure.type == "SystemExit":
+        return f"the code called sys.exit ({text or '0'}) {STAGES[failure.stage]}. Put it under `if __name__ == \"__main__\":`."
+    if failure.type == "EOFError":
+        return f"EOFError: the code waits for input() {STAGES[failure.stage]}, and nobody can type here. Take it out."
+    if failure.type == "BdbQuit":
+        return f"a breakpoint() was left {STAGES[failure.stage]}. Take it out."
+    if failure.type == "NotImplementedError" and failure.text.startswith("TODO"):
+        return f"still open: {text}"
+    if failure.type in ("MemoryError",) or "can't allocate memory" in text or "not enough memory" in text.lower():
+        return f"not enough memory {STAGES[failure.stage]}: {text or failure.type}."
+    meant = f" Did you mean {' or '.join(f'`{_dotted(failure, near)}`' for near in failure.near[:2])}?" if failure.near else ""
+    return f"{failure.type} {STAGES[failure.stage]}: {text}{'' if text.endswith(('.', '?', '!')) else '.'}{meant}"
+
+
+def _dotted(failure: Failure, near: str) -> str:
+    if failure.owner and failure.owner.startswith("module "):
+        return f"{failure.owner.removeprefix('module ')}.{near}"
+    return f"self.{near}" if failure.owner == "self" else near
+
+
+def _class_missing(failure: Failure) -> str:
+    found = f" It defines {', '.join(failure.classes)}." if failure.classes else " It defines no nn.Module."
+    return f"there is no class {failure.name} in the file.{found} Name your class {failure.name}."
+
+
+def _lost(lost: WorkerLost) -> str:
+    if lost.why == "hang":
+        return f"The code did not finish within {lost.seconds:.1f} s and was stopped. Look for a loop that never ends."
+    if lost.why == "total":
+        return "The time for the whole grade ran out, and the code was stopped."
+    if lost.why == "garbage":
+        return "The code wrote something of its own into the grader's channel; the grade ended there."
+    status = lost.status
+    if status is None:
+        return "The code closed the grader's channel."
+    if status.signal is not None:
+        return f"The code crashed the process: {_signal_name(status.signal)}."
+    return f"The code ended the process itself (exit status {status.code}). Take out os._exit and the like."
+
+
+def _signal_name(number: int) -> str:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+    known = {
+        "SIGKILL": "SIGKILL (killed from outside, or out of memory)",
+        "SIGSEGV": "SIGSEGV (a memory fault in native code)",
+        "SIGXCPU": "SIGXCPU (too much processor time)",
+        "SIGABRT": "SIGABRT (aborted by native code)",
+    }
+    return known.get(name, name)

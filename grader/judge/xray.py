@@ -1,0 +1,127 @@
+"""The x-ray: concepts measured by themselves, whatever else is wrong.
+
+With value and output projections set to the identity and distinct one-hot tokens (seq_len < hidden_dim), the output
+*is* the attention-weight matrix. Row sums, hidden columns and the measured divisor of the scores follow from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from grader.judge import probes
+from grader.judge.candidate import Candidate, Observation, Rig
+from grader.judge.checks import NotReached
+from grader.judge.oracle import Affine, Context, run
+from grader.judge.probes import Drawn, Probe
+from grader.judge.roles import Layout
+
+MAP_PROBE = Probe("map", 3, 5)
+MASKED_MAP_PROBE = Probe("masked_map", 3, 5, mask="bss")
+
+
+@dataclass(frozen=True)
+class Map:
+    """Attention weights of one call: (batch, seq_len, seq_len), the candidate's and the right ones.
+
+    `logits` are the unscaled scores query·key of the judge's own layers; `spill` is what the output holds outside
+    the columns of the tokens (0 in a right answer).
+    """
+
+    actual: Tensor
+    expected: Tensor
+    logits: Tensor
+    visible: Tensor | None
+    spill: float
+
+
+class XRay:
+    """Measurements on one candidate; each is made once."""
+
+    def __init__(self, candidate: Candidate) -> None:
+        self._candidate = candidate
+
+    @cached_property
+    def layout(self) -> Layout:
+        layout = self._candidate.likely_layout
+        if layout is None or layout.borrowed:
+            raise NotReached("the layers could not be told apart, so nothing can be measured through them")
+        return layout
+
+    @cached_property
+    def plain(self) -> Map:
+        """The map without a mask."""
+        return self._map(MAP_PROBE)
+
+    @cached_property
+    def masked(self) -> Map:
+        """The map under a (batch, seq_len, seq_len) bool mask."""
+        return self._map(MASKED_MAP_PROBE)
+
+    @cached_property
+    def divisor(self) -> float:
+        """What the scores are divided by, from ratios of the weights: log wᵢⱼ - log wᵢₖ = (sᵢⱼ - sᵢₖ)/divisor."""
+        found = self.plain
+        if not bool((found.actual > 0).all()):
+            raise NotReached("the weights are not all positive, so no ratio of logarithms exists")
+        logs = found.actual.double().log()
+        ys = logs - logs.mean(dim=-1, keepdim=True)
+        xs = found.logits.double() - found.logits.double().mean(dim=-1, keepdim=True)
+        slope = float((xs * ys).sum() / (xs * xs).sum())
+        residual = float((ys - slope * xs).abs().max())
+        if residual > 1e-2 * max(1.0, float(ys.abs().max())) or slope <= 0:
+            raise NotReached("the weights do not follow query·key, so no divisor can be measured")
+        return 1 / slope
+
+    def values(self, rig: Rig, value: Tensor) -> Mapping[str, Tensor]:
+        """The rig's parameters with this value weight, no value bias, and the identity as output projection."""
+        values = {name: tensor.clone() for name, tensor in rig.values.items()}
+        try:
+            self.layout.slots["value"].write(values, Affine(value), rig.width)
+            if "output" in self.layout.slots:
+                self.layout.slots["output"].write(values, Affine(torch.eye(rig.width)), rig.width)
+        except (KeyError, RuntimeError) as error:
+            raise NotReached("the layers do not have the shapes of projections") from error
+        return values
+
+    def _map(self, probe: Probe) -> Map:
+        candidate = self._candidate
+        rig = candidate.rig()
+        if rig.problem is not None:
+            raise NotReached("no instance could be built")
+        drawn, order = one_hot(probe, candidate.seed)
+        values = self.values(rig, torch.eye(rig.width))
+        seen = candidate.run(rig, drawn, values=values)
+        output = output_of(seen)
+        columns = order.unsqueeze(1).expand(-1, probe.seq_len, -1)
+        actual = output.gather(2, columns)
+        spill = float(output.abs().sum() - actual.abs().sum())
+        context = candidate.context(drawn, self.layout, values)
+        assert context is not None
+        right = self._right(context)
+        return Map(actual, right.weights, right.query @ right.key.mT, drawn.visible, spill)
+
+    def _right(self, context: Context) -> Context:
+        with torch.inference_mode():
+            return run(self._candidate.plan_for(self.layout), context)
+
+
+def one_hot(probe: Probe, seed: int) -> tuple[Drawn, Tensor]:
+    """Tokens that are distinct one-hot vectors, other ones in each sample, and which (batch, seq_len) they are."""
+    drawn = probes.draw(probe, seed)
+    generator = torch.Generator().manual_seed(seed ^ 0x5EED)
+    order = torch.stack(
+        [torch.randperm(probe.width, generator=generator)[: probe.seq_len] for _ in range(probe.batch)]
+    )
+    return Drawn(probe, torch.eye(probe.width)[order], drawn.mask, drawn.visible), order
+
+
+def output_of(seen: Observation) -> Tensor:
+    """The output of a measurement; `NotReached` when forward gave none of the right shape."""
+    if seen.output is None or seen.output.shape != seen.drawn.x.shape:
+        raise NotReached("forward gave no output of x's shape to measure")
+    return seen.output.float()

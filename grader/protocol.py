@@ -1,0 +1,247 @@
+"""The frames between judge and worker: a JSON header and a safetensors body, both bounded. Never pickle.
+
+    magic "AK1\\0" | header bytes: u32 | body bytes: u32 | header (JSON) | body (safetensors, or nothing)
+
+The judge trusts nothing that arrives: `decode` checks lengths before it allocates, types before it builds, and
+dtype, shape and count of every tensor. What a worker says about itself (names, lines, texts) explains a
+verdict, and is never evidence for a pass.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Literal, dataclass_transform
+
+import msgspec
+import torch
+from safetensors import SafetensorError, deserialize
+from safetensors.torch import save
+from torch import Tensor
+
+MAGIC = b"AK1\0"
+PREFIX = struct.Struct("<4sII")
+MAX_HEADER = 512 * 1024
+MAX_BODY = 16 * 1024 * 1024
+MAX_TENSORS = 64
+MAX_DIMENSIONS = 6
+MAX_TEXT = 4000
+
+DTYPES: dict[str, torch.dtype] = {
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
+}
+
+
+class ProtocolError(Exception):
+    """The other side sent something that is not a frame of this protocol."""
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """Base of all headers."""
+
+
+# judge -> worker ------------------------------------------------------------------------------------------
+
+
+class Load(Message, tag="load"):
+    """Turn the bytes in tensor `source` (uint8) into a module and find the class."""
+
+    file_name: str
+    class_name: str
+
+
+class Build(Message, tag="build"):
+    """Construct an instance under the number `instance`."""
+
+    instance: int
+    args: tuple[int | float, ...] = ()
+    kwargs: dict[str, int | float] = {}
+    half: bool = False  # convert to float16 afterwards
+
+
+class Describe(Message, tag="describe"):
+    """Report the parameters of an instance again (lazy layers appear after the first call)."""
+
+    instance: int
+
+
+class Call(Message, tag="call"):
+    """Set parameters (tensors `p:<name>`), then call forward with tensors `x` and, if present, `mask`.
+
+    With tensor `cotangent` the gradients of sum(output * cotangent) are sent back.
+    """
+
+    instance: int
+    training: bool = False
+    seed: int = 0
+    mask_keyword: str | None = None  # None: by position
+    trace: bool = False
+    dispatch: bool = False
+
+
+Request = Load | Build | Describe | Call
+
+# worker -> judge ------------------------------------------------------------------------------------------
+
+
+class Frame(msgspec.Struct, frozen=True, kw_only=True):
+    """One frame of a traceback that lies in the candidate's file."""
+
+    line: int
+    function: str
+
+
+class Failure(Message, tag="failure"):
+    """Something that the candidate's code raised, with its own frames only."""
+
+    stage: str  # "load" | "build" | "forward" | "backward" | "reply"
+    type: str
+    text: str
+    line: int | None = None
+    column: int | None = None
+    frames: tuple[Frame, ...] = ()
+    name: str | None = None  # the attribute, variable or module that is missing
+    owner: str | None = None  # what lacks the attribute: "module torch.nn", "Tensor", "self"
+    near: tuple[str, ...] = ()  # names that exist and look alike
+    classes: tuple[str, ...] = ()  # classes found in the file, when the wanted one is missing
+    trace: tuple[TraceEntry, ...] = ()
+
+
+class Argument(msgspec.Struct, frozen=True, kw_only=True):
+    """One parameter of a signature."""
+
+    name: str
+    has_default: bool
+    keyword_only: bool = False
+    variadic: bool = False
+    default: int | float | None = None
+
+
+class Loaded(Message, tag="loaded"):
+    """The class was found. `source` is the text that the line numbers refer to."""
+
+    class_name: str
+    constructor: tuple[Argument, ...]
+    forward: tuple[Argument, ...]
+    own_constructor: bool
+    own_forward: bool
+    source: str = ""
+    raised_later: Failure | None = None  # module code after the class raised
+    classes: tuple[str, ...] = ()
+
+
+class ParameterInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A parameter as the instance reports it."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    owner: str  # class of the module that holds it: "Linear", "Conv1d", the candidate's class ...
+    trainable: bool = True
+
+
+class Built(Message, tag="built"):
+    """An instance exists."""
+
+    parameters: tuple[ParameterInfo, ...]
+    modules: tuple[str, ...] = ()  # class names of the submodules
+    lazy: bool = False
+
+
+class TraceEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One torch call made from a line of the candidate's file."""
+
+    line: int
+    call: str
+    inputs: tuple[tuple[int, ...], ...] = ()
+    output: tuple[int, ...] | None = None
+    outputs: int = 1
+    numbers: dict[str, float] = {}  # scalar arguments by position or keyword
+    parameters: tuple[str, ...] = ()  # names of the model's parameters among the arguments
+    fresh_module: bool = False  # called through a module that is not part of the model
+    raised: bool = False
+
+
+class Called(Message, tag="called"):
+    """forward returned. Tensors: `output`, and if asked for `x_after`, `mask_after`, `g:x`, `g:<parameter>`."""
+
+    returned: Literal["tensor", "tuple", "none", "other", "odd"]
+    type: str  # type of what forward returned, for the message
+    length: int = 1  # of a tuple
+    odd: str = ""  # what is odd about the tensor: "sparse", "meta", "complex64", "10 000 000 elements"
+    shape: tuple[int, ...] = ()
+    training_after: bool = False
+    trace: tuple[TraceEntry, ...] = ()
+    dispatched: tuple[str, ...] = ()  # names of the operations below autograd
+    dispatched_lines: dict[str, int] = {}
+    backward: Failure | None = None
+
+
+Reply = Loaded | Built | Called | Failure
+
+_encoder = msgspec.json.Encoder()
+_requests: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
+_replies: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
+
+
+def encode(message: Request | Reply, tensors: dict[str, Tensor] | None = None) -> bytes:
+    """One frame. Tensors are copied; they must be dense and on the CPU."""
+    header = _encoder.encode(message)
+    body = save({name: value.contiguous() for name, value in tensors.items()}) if tensors else b""
+    if len(header) > MAX_HEADER or len(body) > MAX_BODY:
+        raise ProtocolError(f"a frame of {len(header)} + {len(body)} bytes is over the bound")
+    return PREFIX.pack(MAGIC, len(header), len(body)) + header + body
+
+
+def frame_lengths(prefix: bytes) -> tuple[int, int]:
+    """Lengths of header and body from the first `PREFIX.size` bytes, checked against the bounds."""
+    magic, header, body = PREFIX.unpack(prefix)
+    if magic != MAGIC:
+        raise ProtocolError("the frame does not start as a frame")
+    if not 0 < header <= MAX_HEADER or body > MAX_BODY:
+        raise ProtocolError(f"a frame announces {header} + {body} bytes, over the bound")
+    return header, body
+
+
+def decode_request(header: bytes) -> Request:
+    return _requests.decode(header)
+
+
+def decode_reply(header: bytes) -> Reply:
+    """A reply's header; raises `ProtocolError` on anything else."""
+    try:
+        return _replies.decode(header)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ProtocolError(f"the header of a frame is not a reply: {str(error)[:200]}") from error
+
+
+def decode_tensors(body: bytes) -> dict[str, Tensor]:
+    """The tensors of a body, each a copy of its own; raises `ProtocolError` on anything unexpected."""
+    if not body:
+        return {}
+    try:
+        entries = deserialize(body)
+    except SafetensorError as error:
+        raise ProtocolError(f"the body of a frame is not safetensors: {str(error)[:200]}") from error
+    if len(entries) > MAX_TENSORS:
+        raise ProtocolError(f"a frame has {len(entries)} tensors, over the bound")
+    tensors: dict[str, Tensor] = {}
+    for name, entry in entries:
+        shape, kind, data = entry["shape"], entry["dtype"], entry["data"]
+        if kind not in DTYPES or len(shape) > MAX_DIMENSIONS:
+            raise ProtocolError(f"a tensor of dtype {kind} with {len(shape)} axes is not accepted")
+        dtype = DTYPES[kind]
+        if data:
+            tensors[name] = torch.frombuffer(bytearray(data), dtype=dtype).reshape(shape)
+        else:
+            tensors[name] = torch.empty(shape, dtype=dtype)
+    return tensors

@@ -1,0 +1,115 @@
+"""What the candidate's code raised, as a record: its own frames only, texts bounded."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import types
+
+from torch import Tensor, nn
+
+from grader.protocol import MAX_TEXT, Failure, Frame, TraceEntry
+
+MAX_FRAMES = 12
+
+
+def describe(
+    error: BaseException, stage: str, file_name: str, trace: tuple[TraceEntry, ...] = ()
+) -> Failure:
+    """The failure record of an exception that came out of the candidate's code."""
+    frames = _own_frames(error, file_name)
+    line = frames[-1].line if frames else None
+    column = None
+    if isinstance(error, SyntaxError):
+        line, column = error.lineno, error.offset
+    name, owner, near = _missing_name(error)
+    return Failure(
+        stage=stage,
+        type=type(error).__name__,
+        text=_text(error),
+        line=line,
+        column=column,
+        frames=frames,
+        name=name,
+        owner=owner,
+        near=near,
+        trace=trace,
+    )
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return str(error.msg)[:MAX_TEXT]
+    try:
+        return str(error)[:MAX_TEXT]
+    except BaseException as second:  # noqa: BLE001 - a candidate's __str__ may raise anything
+        return f"(the message itself raised {type(second).__name__})"
+
+
+def _own_frames(error: BaseException, file_name: str) -> tuple[Frame, ...]:
+    frames: list[Frame] = []
+    entry = error.__traceback__
+    while entry is not None:
+        if entry.tb_frame.f_code.co_filename == file_name:
+            frames.append(Frame(line=entry.tb_lineno, function=entry.tb_frame.f_code.co_name[:80]))
+        entry = entry.tb_next
+    return tuple(frames[-MAX_FRAMES:])
+
+
+def _missing_name(error: BaseException) -> tuple[str | None, str | None, tuple[str, ...]]:
+    """Which name is missing, from what, and which existing names look like it."""
+    if isinstance(error, ModuleNotFoundError):
+        wanted = error.name or ""
+        known = {*sys.stdlib_module_names, *_top_level_modules()}
+        if "." in wanted:
+            parent = sys.modules.get(wanted.rpartition(".")[0])
+            known = {f"{wanted.rpartition('.')[0]}.{part}" for part in dir(parent)} if parent else known
+        return wanted, "import", _near(wanted, known)
+    if isinstance(error, ImportError):
+        wanted = getattr(error, "name_from", None) or ""
+        module = sys.modules.get(error.name or "")
+        return wanted, f"module {error.name}", _near(wanted, dir(module) if module else ())
+    if isinstance(error, AttributeError) and isinstance(error.name, str):
+        return error.name, _owner(error.obj), _near(error.name, _names(error.obj))
+    if isinstance(error, NameError) and isinstance(error.name, str):
+        return error.name, "scope", _near(error.name, _scope(error))
+    return None, None, ()
+
+
+def _names(thing: object) -> list[str]:
+    names = dir(type(thing)) if isinstance(thing, Tensor) else dir(thing)
+    if isinstance(thing, nn.Module):
+        names = [*names, *thing._parameters, *thing._modules, *thing._buffers]
+    return [str(name) for name in names]
+
+
+def _owner(thing: object) -> str:
+    if isinstance(thing, types.ModuleType):
+        return f"module {thing.__name__}"
+    if isinstance(thing, Tensor):
+        return "Tensor"
+    if thing is None:
+        return "None"
+    if isinstance(thing, nn.Module) and not type(thing).__module__.startswith("torch."):
+        return "self"
+    return type(thing).__name__[:80]
+
+
+def _scope(error: BaseException) -> set[str]:
+    names: set[str] = set()
+    entry = error.__traceback__
+    while entry is not None:
+        names = {*entry.tb_frame.f_locals, *entry.tb_frame.f_globals, *entry.tb_frame.f_builtins}
+        entry = entry.tb_next
+    return names
+
+
+def _top_level_modules() -> set[str]:
+    return {name.partition(".")[0] for name in sys.modules} | {"torch", "numpy", "einops", "math"}
+
+
+def _near(wanted: str, known: object) -> tuple[str, ...]:
+    names = [str(name) for name in known if not str(name).startswith("__")]  # type: ignore[attr-defined]
+    same = [name for name in names if name.lower() == wanted.lower() and name != wanted]
+    close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.7)
+    return tuple(dict.fromkeys([*same, *close]))[:3]

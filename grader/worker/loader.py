@@ -1,0 +1,189 @@
+"""The submitted bytes become a module, and the module's class is found.
+
+A notebook becomes one text: its code cells in order, magics and shell lines blanked out. Line numbers in every
+record refer to that text.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import re
+import sys
+import types
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from grader.protocol import Argument, Failure, Loaded
+from grader.worker.failures import describe
+
+MODULE_NAME = "candidate"
+_MAGIC = re.compile(r"^\s*(?:[%!]|\?{1,2}\w|\w+\?{1,2}\s*$)")
+_KEPT_CELL_MAGICS = ("%%time", "%%timeit", "%%capture")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A piece of source that is compiled and run on its own; `first_line` is 1-based in the whole text."""
+
+    text: str
+    first_line: int
+
+
+class LoadError(Exception):
+    """The file holds no class that can be graded; carries the record for the judge."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.text)
+        self.failure = failure
+
+
+def load(source: bytes, file_name: str, class_name: str) -> tuple[type[nn.Module], Loaded]:
+    """Run the submission and return its class with what the judge may know about it.
+
+    Code after the class that raises (a scratch cell, a demo that wants a GPU) is a note, not a failure.
+    """
+    try:
+        text, chunks = _read(source, file_name)
+    except Exception as error:
+        raise LoadError(describe(error, "load", file_name)) from error
+    linecache.cache[file_name] = (len(text), None, text.splitlines(keepends=True), file_name)
+    module = types.ModuleType(MODULE_NAME)
+    module.__file__ = file_name
+    sys.modules[MODULE_NAME] = module
+    raised = _run(chunks, module, file_name)
+    if raised is not None and not isinstance(raised, Exception):
+        raise LoadError(describe(raised, "load", file_name))
+    later = None if raised is None else describe(raised, "load", file_name)
+    found = _find_class(module, class_name, later)
+    return found, _loaded(found, module, text, later)
+
+
+def _read(source: bytes, file_name: str) -> tuple[str, list[Chunk]]:
+    text = source.decode("utf-8-sig")
+    if not file_name.endswith(".ipynb"):
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return text, [Chunk(text, 1)]
+    import nbformat  # slow to import, and only notebooks need it
+
+    notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+    chunks: list[Chunk] = []
+    line = 1
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        body = _without_magics(str(cell.source))
+        chunks.append(Chunk(body, line))
+        line += body.count("\n") + 2  # the cells are joined by an empty line
+    return "\n\n".join(chunk.text for chunk in chunks), chunks
+
+
+def _without_magics(cell: str) -> str:
+    lines = cell.replace("\r\n", "\n").split("\n")
+    head = next((line.strip() for line in lines if line.strip()), "")
+    if head.startswith("%%") and not head.startswith(_KEPT_CELL_MAGICS):
+        return "\n".join("" for _ in lines)
+    return "\n".join("" if _MAGIC.match(line) else line for line in lines)
+
+
+def _run(chunks: list[Chunk], module: types.ModuleType, file_name: str) -> BaseException | None:
+    """Run every chunk; the first thing raised is returned. Later cells of a notebook run all the same."""
+    first: BaseException | None = None
+    for chunk in chunks:
+        try:
+            code = compile("\n" * (chunk.first_line - 1) + chunk.text, file_name, "exec", dont_inherit=True)
+            exec(code, module.__dict__)  # noqa: S102 - running the candidate's file is this process's job
+        except BaseException as error:  # noqa: BLE001 - whatever it raises is the candidate's
+            first = first or error
+    return first
+
+
+def _find_class(module: types.ModuleType, class_name: str, later: Failure | None) -> type[nn.Module]:
+    found = module.__dict__.get(class_name)
+    own = [
+        thing
+        for thing in module.__dict__.values()
+        if isinstance(thing, type) and issubclass(thing, nn.Module) and thing.__module__ == MODULE_NAME
+    ]
+    if isinstance(found, type) and issubclass(found, nn.Module):
+        return found
+    if later is not None:
+        raise LoadError(later)
+    if found is not None:
+        raise LoadError(_class_failure("NotAModule", class_name, own, _line_of(module, class_name)))
+    near = [thing for thing in own if thing.__name__.lower() == class_name.lower()]
+    fitting = near or own
+    if len({id(thing) for thing in fitting}) == 1:
+        return fitting[0]
+    raise LoadError(_class_failure("ClassMissing", class_name, own, None))
+
+
+def _line_of(module: types.ModuleType, class_name: str) -> int | None:
+    pattern = re.compile(rf"^\s*(?:class|def)\s+{re.escape(class_name)}\b|^{re.escape(class_name)}\s*=")
+    lines = linecache.getlines(str(module.__file__))
+    return next((number for number, line in enumerate(lines, 1) if pattern.match(line)), None)
+
+
+def _class_failure(kind: str, class_name: str, own: list[type[nn.Module]], line: int | None) -> Failure:
+    names = tuple(dict.fromkeys(thing.__name__[:80] for thing in own))[:8]
+    return Failure(stage="load", type=kind, text=class_name, name=class_name, classes=names, line=line)
+
+
+def _loaded(found: type[nn.Module], module: types.ModuleType, text: str, later: Failure | None) -> Loaded:
+    classes = [
+        name for name, thing in module.__dict__.items() if isinstance(thing, type) and issubclass(thing, nn.Module)
+    ]
+    return Loaded(
+        class_name=found.__name__[:80],
+        constructor=_arguments(found.__init__),
+        forward=_arguments(found.forward),
+        own_constructor=_has_own(found, "__init__"),
+        own_forward=_has_own(found, "forward"),
+        source=text if module.__file__ and module.__file__.endswith(".ipynb") else "",
+        raised_later=later,
+        classes=tuple(str(name)[:80] for name in classes[:16]),
+    )
+
+
+def _has_own(found: type[nn.Module], name: str) -> bool:
+    """Whether a class before nn.Module in the resolution order defines it."""
+    for base in found.__mro__:
+        if base is nn.Module:
+            return False
+        if name in base.__dict__:
+            return True
+    return False
+
+
+def _arguments(function: object) -> tuple[Argument, ...]:
+    """The signature without `self`; empty when Python cannot tell."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[1:]  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return ()
+    return tuple(
+        Argument(
+            name=parameter.name[:80],
+            has_default=parameter.default is not parameter.empty,
+            keyword_only=parameter.kind is parameter.KEYWORD_ONLY,
+            variadic=parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD),
+            default=_number(parameter.default),
+        )
+        for parameter in parameters[:24]
+    )
+
+
+def _number(value: object) -> int | float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if abs(value) < 1e18 else None
+
+
+def fresh_rng(seed: int) -> None:
+    """Set every generator that an honest answer may draw from."""
+    import random
+
+    random.seed(seed)
+    torch.manual_seed(seed)

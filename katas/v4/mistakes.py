@@ -1,0 +1,13 @@
+"""What can go wrong in v4, and its plan."""
+
+from __future__ import annotations
+
+from grader.authoring import Example
+from kata_content.common import mistakes as common
+from kata_content.common.steps import MASKED as PLAN
+
+VALUES = common.MASKED_VALUES
+TRAINING = common.TRAINING
+EXAMPLES: tuple[Example, ...] = ()
+
+__all__ = ["EXAMPLES", "PLAN", "TRAINING", "VALUES"]
