@@ -170,11 +170,10 @@ def _points(best: Best | None) -> str:
 def _last(attempt: Attempt) -> Text:
     words, style = _VERDICT[attempt.verdict]
     missed = f", missed {', '.join(attempt.missed)}" if attempt.missed else ""
-    file = "" if attempt.path is None else f" · {place(attempt.path)}"
     return Text.assemble(
         f"Last   {attempt.kata} ",
         (words, style),
-        f" with {attempt.points}/{attempt.max_points}{missed} · {local(attempt.at)}{file}",
+        f" with {attempt.points}/{attempt.max_points}{missed} · {local(attempt.at)}",
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,16 @@ from grader.cli.main import COMMANDS
 Terminal = Any  # tests/cli/conftest.py
 HEAVY = ("torch", "pytest", "textual", "numpy", "jinja2", "grader.judge", "grader.worker", "grader.engine")
 
+MAIN = "from grader.cli.main import main; main()"
+
+posix = pytest.mark.skipif(os.name != "posix", reason="there is no pseudo-terminal")
+
+SPINNING = """
+from grader.cli.console import progress
+with progress("Grading evil\\x1b[2Jname.py"):
+    pass
+"""
+
 PROGRAM = f"""
 import json, sys
 from grader.cli.main import main
@@ -27,9 +40,7 @@ finally:
 """
 
 
-def run_program(
-    *words: str, folder: Path, program: str = "from grader.cli.main import main; main()", **more: Any
-):  # type: ignore[no-untyped-def]
+def run_program(*words: str, folder: Path, program: str = MAIN, **more: Any):  # type: ignore[no-untyped-def]
     """A real process; `more` goes to `subprocess.run`."""
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])} | more.pop("env", {})
     return subprocess.run(
@@ -211,6 +222,52 @@ def test_a_pipe_gets_no_colours_and_no_trailing_blanks(tmp_path: Path) -> None:
 def test_columns_sets_the_width(tmp_path: Path) -> None:
     result = run_program("show", "v3", folder=tmp_path, env={"COLUMNS": "50"})
     assert max(len(line) for line in result.stdout.splitlines()) <= 50
+
+
+def on_a_terminal(folder: Path, *words: str, program: str = MAIN, **environment: str) -> str:
+    """What a real process writes to a terminal."""
+    outside, inside = os.openpty()
+    parts: list[bytes] = []
+    reader = threading.Thread(target=_drain, args=(outside, parts))
+    reader.start()
+    try:
+        run_program(
+            *words,
+            folder=folder,
+            program=program,
+            env={"TERM": "xterm", **environment},
+            stdout=inside,
+            stderr=inside,
+        )
+    finally:
+        os.close(inside)
+        reader.join()
+        os.close(outside)
+    return b"".join(parts).decode()
+
+
+def _drain(descriptor: int, parts: list[bytes]) -> None:
+    with contextlib.suppress(OSError):  # how Linux says that the terminal was closed
+        while part := os.read(descriptor, 65536):
+            parts.append(part)
+
+
+COLOUR = re.compile(r"\x1b\[[\d;]*3[0-7]m")
+
+
+@posix
+def test_a_terminal_gets_colours_unless_it_says_no(tmp_path: Path) -> None:
+    assert COLOUR.search(on_a_terminal(tmp_path, "show", "v3"))
+    assert not COLOUR.search(on_a_terminal(tmp_path, "show", "v3", NO_COLOR="1"))
+    assert "\x1b" not in on_a_terminal(tmp_path, "show", "v3", TERM="dumb")
+
+
+@posix
+def test_progress_is_shown_only_where_standard_error_is_a_terminal(tmp_path: Path) -> None:
+    shown = on_a_terminal(tmp_path, program=SPINNING)
+    assert "Grading evil␛[2Jname.py" in shown
+    piped = run_program(folder=tmp_path, program=SPINNING)
+    assert (piped.stdout, piped.stderr) == ("", "")
 
 
 def test_an_encoding_without_our_signs_replaces_them(tmp_path: Path) -> None:
