@@ -117,6 +117,16 @@ def test_the_stub_is_written_even_when_the_history_cannot_be(
     assert reset.warning is not None
 
 
+def test_reset_works_beside_a_damaged_history(v3: Kata, history: History, tmp_path: Path) -> None:
+    history.path.parent.mkdir()
+    history.path.write_bytes(b"no database" * 100)
+    (tmp_path / v3.file_name).write_text(WORK)
+    reset = workspace.reset(v3, tmp_path, history, NOW)
+    assert reset.backup is not None
+    assert reset.warning is not None
+    assert "is damaged" in reset.warning.message
+
+
 def test_reset_keeps_the_old_work_beside_the_new_stub(v3: Kata, history: History, tmp_path: Path) -> None:
     file = workspace.start(v3, tmp_path, history).path
     file.write_text(WORK)

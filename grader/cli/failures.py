@@ -15,7 +15,6 @@ from grader import __version__, paths
 from grader.cli.console import complain, place
 from grader.errors import KataError, UsageError
 from grader.exit_codes import ExitCode
-from grader.snapshot import UnreadableSubmission
 
 
 class ReaderLeft(Exception):
@@ -55,9 +54,7 @@ def _told(problem: click.ClickException | click.Abort | KataError) -> ExitCode:
         complain("Error", problem.format_message(), f"See how it is used: {example}")
         return ExitCode.USAGE
     complain("Error", problem.message, problem.fix)
-    if isinstance(problem, UsageError):
-        return ExitCode.USAGE
-    return ExitCode.NOT_PASSED if isinstance(problem, UnreadableSubmission) else ExitCode.GRADER_FAULT
+    return ExitCode.USAGE if isinstance(problem, UsageError) else ExitCode.GRADER_FAULT
 
 
 def _reader_left() -> int:
