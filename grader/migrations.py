@@ -71,7 +71,57 @@ _FIRST: tuple[str, ...] = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_INTERVIEWS: tuple[str, ...] = (
+    """
+    CREATE TABLE interviews (           -- one timed mock interview; what happened in it are its events
+        id          INTEGER PRIMARY KEY,
+        uuid        TEXT NOT NULL UNIQUE,
+        at          TEXT NOT NULL,
+        folder      TEXT NOT NULL,      -- where the candidate's files are
+        katas       TEXT NOT NULL,      -- ids in order, separated by spaces; several are a ladder
+        limits      TEXT NOT NULL,      -- seconds for each of them, separated by spaces
+        practice    INTEGER NOT NULL,   -- 1: every save is graded at once, and there is no verdict
+        guided      INTEGER NOT NULL,   -- 1: the file began as the stub, not as a blank page
+        seed        INTEGER NOT NULL,   -- of all grades and of the choice of questions
+        open        INTEGER NOT NULL    -- 1 until it is finished or aborted
+    )
+    """,
+    "CREATE UNIQUE INDEX one_open_interview_a_folder ON interviews (folder) WHERE open = 1",
+    """
+    CREATE TABLE interview_events (     -- what happened, in the order of the ids; nothing is ever changed
+        id          INTEGER PRIMARY KEY,
+        uuid        TEXT NOT NULL UNIQUE,
+        interview_uuid TEXT NOT NULL REFERENCES interviews (uuid),
+        round       INTEGER NOT NULL,   -- which of the katas, from 0
+        kind        TEXT NOT NULL,
+        at          TEXT NOT NULL,      -- the wall clock when it was written down
+        mono        REAL NOT NULL,      -- the monotonic clock of this boot, which stands still in sleep
+        boot        TEXT NOT NULL,      -- which boot (or process) `mono` belongs to
+        slept       REAL,               -- seconds this boot was asleep; NULL where that is not known
+        elapsed     REAL NOT NULL,      -- the round's clock when it was written down
+        seconds     REAL NOT NULL,      -- the round's clock when it happened
+        sha256      TEXT REFERENCES sources (sha256),   -- the file's content, of a save
+        data        TEXT NOT NULL       -- what belongs to the kind, as JSON
+    )
+    """,
+    "CREATE INDEX interview_events_by_interview ON interview_events (interview_uuid, id)",
+    """
+    CREATE TABLE interview_grades (     -- a save that was graded after the fact, in short
+        id          INTEGER PRIMARY KEY,
+        uuid        TEXT NOT NULL UNIQUE,
+        interview_uuid TEXT NOT NULL REFERENCES interviews (uuid),
+        round       INTEGER NOT NULL,
+        sha256      TEXT NOT NULL REFERENCES sources (sha256),
+        verdict     TEXT NOT NULL,
+        points      INTEGER NOT NULL,
+        max_points  INTEGER NOT NULL,
+        passed      TEXT NOT NULL,      -- concepts that got their points, separated by spaces
+        UNIQUE (interview_uuid, round, sha256)
+    )
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _INTERVIEWS)
 
 
 def version(connection: sqlite3.Connection) -> int:

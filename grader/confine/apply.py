@@ -55,6 +55,7 @@ class Prepared:
     roots: tuple[int, ...]  # O_PATH descriptors of the policy's roots
     writable: tuple[int, ...]
     filter: seccomp.Filter | None  # None: no seccomp
+    processes: int  # that the user ran when it was prepared
 
     def close(self) -> None:
         for descriptor in (*self.roots, *self.writable, *(() if self.ruleset is None else (self.ruleset,))):
@@ -66,15 +67,16 @@ def prepare(policy: Policy) -> Prepared:
 
     Raises `ConfinementUnavailable` when the level is `strict` and Landlock or the filter is not to be had.
     """
+    running = rlimits.user_processes()
     if policy.level == "process":
-        return Prepared(policy, 0, None, (), (), None)
+        return Prepared(policy, 0, None, (), (), None, running)
     version, architecture = landlock.abi(), syscalls.this_architecture()
     calls = seccomp.Filter.of(seccomp.build(architecture)) if architecture and seccomp.available() else None
     missing = tuple(name for name, there in ((LANDLOCK, version), (SECCOMP, calls)) if not there)
     if policy.level == "strict" and missing:
         raise ConfinementUnavailable(missing)
     if not version:
-        return Prepared(policy, 0, None, (), (), calls)
+        return Prepared(policy, 0, None, (), (), calls, running)
     ruleset = landlock.create_ruleset(version)
     for path in policy.readable:
         landlock.allow_path(ruleset, path, landlock.READ, version)
@@ -83,7 +85,8 @@ def prepare(policy: Policy) -> Prepared:
     for path in policy.writable:
         landlock.allow_path(ruleset, path, landlock.READ_FILE | landlock.WRITE_FILE, version)
     landlock.allow_path(ruleset, policy.scratch, landlock.SCRATCH, version)
-    return Prepared(policy, version, ruleset, _open_paths(policy.roots), _open_paths(policy.writable), calls)
+    roots, writable = _open_paths(policy.roots), _open_paths(policy.writable)
+    return Prepared(policy, version, ruleset, roots, writable, calls, running)
 
 
 def confine(
@@ -106,7 +109,7 @@ def confine(
     process.lead_session()
     os.chdir(own)
     os.umask(0o077)
-    limits = rlimits.apply(policy.limits)
+    limits = rlimits.apply(policy.limits, prepared.processes)
     if limits:
         mechanisms.append("rlimits")
     steps = {

@@ -12,7 +12,6 @@ if sys.platform != "win32":
     import resource
 
 MIB = 1 << 20
-THREADS = 2048  # beyond what the user runs already, see `processes`
 
 
 class Limits(Record):
@@ -22,9 +21,9 @@ class Limits(Record):
     cpu_seconds: int = 60  # of all threads together, from now on; the judge's deadline comes first
     file_size: int = 16 * MIB  # bytes of any one file it writes
     open_files: int = 256
-    # Processes and threads of the whole user, not of this worker: it bounds a flood of threads and must lie
-    # well above what the user runs. None: no limit. Root has none in any case.
-    processes: int | None = None
+    # Beyond what the user runs when a policy is prepared: the kernel counts processes and threads of the whole
+    # user, so this stops a flood of threads and nothing smaller. Root is not bound by it.
+    threads: int = 2048
 
 
 def user_processes() -> int:
@@ -45,17 +44,20 @@ def user_processes() -> int:
     return count
 
 
-def apply(limits: Limits) -> tuple[str, ...]:
-    """Set the limits of this process for good; returns the names of those that the platform has."""
+def apply(limits: Limits, processes: int) -> tuple[str, ...]:
+    """Set the limits of this process for good; returns the names of those that the platform has.
+
+    `processes` is how many processes and threads the user ran before (`user_processes`).
+    """
     if sys.platform == "win32":
         return ()
-    wanted: list[tuple[str, int | None]] = [
+    wanted = [
         ("CORE", 0),
         ("MEMLOCK", 0),
         ("MSGQUEUE", 0),
         ("FSIZE", limits.file_size),
         ("NOFILE", limits.open_files),
-        ("NPROC", limits.processes),
+        ("NPROC", processes + limits.threads),
         ("CPU", int(time.process_time()) + limits.cpu_seconds),
     ]
     mapped = _mapped_bytes()
@@ -64,7 +66,7 @@ def apply(limits: Limits) -> tuple[str, ...]:
     done = []
     for name, value in wanted:
         kind = getattr(resource, f"RLIMIT_{name}", None)
-        if kind is not None and value is not None:
+        if kind is not None:
             _lower(kind, value)
             done.append(name)
     return tuple(done)

@@ -223,6 +223,11 @@ class Candidate:
         """Random in eval mode even at dropout rate 0."""
         return self.eval_is_random and self._differs_by_seed(self.rig(rate=0.0))
 
+    @property
+    def quiet_rig(self) -> Rig:
+        """The instance for measuring everything but dropout."""
+        return self.rig(rate=0.0) if self.eval_is_random else self.rig()
+
     def _differs_by_seed(self, rig: Rig) -> bool:
         drawn = probes.draw(probes.UNMASKED[0], self.seed)
         one, other = (self.run(rig, drawn, seed=seed).output for seed in (11, 12))

@@ -111,16 +111,20 @@ class DropoutMeter:
 
     @cached_property
     def hidden_stay_hidden(self) -> bool:
-        """In training with a mask, hidden keys still get nothing and nothing is NaN."""
+        """In training, what a mask hides in eval mode stays hidden, and what was finite stays finite."""
         drawn, order = one_hot(MASKED_PROBE, self._candidate.seed)
-        rig = self._candidate.rig(rate=RATE)
-        seen = self._candidate.run(
-            rig, drawn, values=self._xray.values(rig, torch.eye(rig.width)), training=True, seed=3
-        )
-        output = output_of(seen)
-        weights = output.gather(2, order.unsqueeze(1).expand(-1, MASKED_PROBE.seq_len, -1))
+        columns = order.unsqueeze(1).expand(-1, MASKED_PROBE.seq_len, -1)
+        maps = []
+        for rig, training in ((self._candidate.quiet_rig, False), (self._candidate.rig(rate=RATE), True)):
+            if rig.problem is not None:
+                raise NotReached("no instance could be built with that dropout rate")
+            values = self._xray.values(rig, torch.eye(rig.width))
+            seen = self._candidate.run(rig, drawn, values=values, training=training, seed=3)
+            maps.append(output_of(seen).gather(2, columns))
+        still, moved = maps
         assert drawn.visible is not None
-        return bool(output.isfinite().all()) and bool((weights[~drawn.visible] == 0).all())
+        hidden = ~drawn.visible & (still == 0)
+        return bool(moved[still.isfinite()].isfinite().all()) and bool((moved[hidden] == 0).all())
 
     def _run(self, probe: Probe, rate: float, *, identity: bool, training: bool, seed: int) -> Tensor:
         rig = self._candidate.rig(rate=rate)

@@ -97,7 +97,7 @@ def _prepare(candidate: Candidate, layout: Layout) -> _Search | None:
     cases: dict[bool, list[_Case]] = {False: [], True: []}
     for seen in candidate.observations:
         context = candidate.context(seen.drawn, layout)
-        if context is not None and seen.output is not None:
+        if context is not None and seen.output is not None and not _overwritten(seen):
             cases[seen.drawn.mask is not None].append(_Case(seen.output, context))
     if not cases[False] and not cases[True]:
         return None
@@ -106,13 +106,22 @@ def _prepare(candidate: Candidate, layout: Layout) -> _Search | None:
     features |= {"fused"} if layout.fused else set()
     features |= {"output_layer"} if "output" in layout.slots else set()
     forms = tuple(form for form in candidate.content.values if form.fits(plan, frozenset(features)))
-    return _Search(plan, layout, forms, tuple(cases[False]), _telling_first(candidate.observations, cases[True]))
+    return _Search(plan, layout, forms, tuple(cases[False]), _telling_first(cases[True]))
 
 
-def _telling_first(observations: Sequence[Observation], cases: list[_Case]) -> tuple[_Case, ...]:
+def _overwritten(seen: Observation) -> bool:
+    """The candidate changed the mask in place, so the output follows from another mask than the judge's."""
+    mask = seen.drawn.mask
+    return mask is not None and seen.mask_after is not None and not torch.equal(seen.mask_after, mask)
+
+
+def _telling_first(cases: list[_Case]) -> tuple[_Case, ...]:
     """Full (batch, seq_len, seq_len) masks sieve best."""
-    del observations
-    return tuple(sorted(cases, key=lambda case: -(case.context.visible.numel() if case.context.visible is not None else 0)))
+
+    def size(case: _Case) -> int:
+        return 0 if case.context.visible is None else case.context.visible.numel()
+
+    return tuple(sorted(cases, key=size, reverse=True))
 
 
 def _explain_with(search: _Search, size: int) -> Explanation | None:
@@ -173,7 +182,7 @@ def _measured_divisor(search: _Search) -> Explanation | None:
     if "scale" not in search.plan or not search.unmasked:
         return None
     found: list[tuple[Context, float]] = []
-    for case in (*search.unmasked, *search.masked[:1]):
+    for case in _of_each_shape((*search.unmasked, *search.masked)):
         if case.context.seq_len == 1:
             continue  # one token: any scale gives the same
         divisor = _fit_divisor(search.plan, case)
@@ -181,7 +190,17 @@ def _measured_divisor(search: _Search) -> Explanation | None:
             return None
         found.append((case.context, divisor))
     form = Form("scale_wrong_value", {"scale": run_scale(found)})
+    if not search.fitting([(form,)], search.masked):
+        return None
     return Explanation((form,), search.layout, divisors=tuple(found), masked=bool(search.masked))
+
+
+def _of_each_shape(cases: Sequence[_Case]) -> list[_Case]:
+    """The first case of each pair of hidden_dim and seq_len: a divisor can depend on both."""
+    first: dict[tuple[int, int], _Case] = {}
+    for case in cases:
+        first.setdefault((case.context.hidden_dim, case.context.seq_len), case)
+    return list(first.values())
 
 
 def run_scale(found: Sequence[tuple[Context, float]]) -> _Lookup:

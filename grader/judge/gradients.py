@@ -45,7 +45,7 @@ class GradientMeter:
     def seen(self) -> Observation:
         """The call with backward; with a mask where the kata has one."""
         drawn = probes.draw(MASKED_PROBE if self._candidate.kata.takes_mask else PROBE, self._candidate.seed)
-        return self._candidate.run(self._candidate.rig(), drawn, cotangent=self._cotangent, trace=True)
+        return self._candidate.run(self._candidate.quiet_rig, drawn, cotangent=self._cotangent, trace=True)
 
     @property
     def _cotangent(self) -> Tensor:
@@ -55,7 +55,7 @@ class GradientMeter:
     def compared(self) -> Lost:
         """Against the oracle's gradients, for an answer whose forward is right."""
         layout = self._candidate.layout
-        rig = self._candidate.rig()
+        rig = self._candidate.quiet_rig
         assert layout is not None
         leaves = {name: value.clone().requires_grad_(True) for name, value in rig.values.items()}
         context = self._candidate.context(self.seen.drawn, layout, leaves)
@@ -90,7 +90,7 @@ class GradientMeter:
 
     def reached(self) -> Lost:
         """For a wrong forward: parameters (and x) that move the output and get no gradient."""
-        candidate, rig, drawn = self._candidate, self._candidate.rig(), self.seen.drawn
+        candidate, rig, drawn = self._candidate, self._candidate.quiet_rig, self.seen.drawn
         still = candidate.run(rig, drawn)
         missing = []
         for name, value in {"x": drawn.x, **rig.values}.items():

@@ -28,6 +28,7 @@ class Probe:
     width: int = WIDTH
     mask: str | None = None
     dtype: torch.dtype = torch.bool
+    open_rows: bool = False  # the first query of each sample sees everything
 
     @property
     def says(self) -> str:
@@ -69,6 +70,7 @@ MASKED = (
         for name, dtype in (("bool", torch.bool), ("int", torch.int64), ("float", torch.float32))
         if (shape, name) != ("bss", "bool")
     ),
+    Probe("mask_open_rows", 2, 4, THIRD_WIDTH, mask="bss", open_rows=True),
     Probe("mask_longer_than_wide", 2, 7, OTHER_WIDTH, mask="bss", dtype=torch.int64),
 )
 
@@ -80,6 +82,8 @@ def draw(probe: Probe, seed: int) -> Drawn:
     if probe.mask is None:
         return Drawn(probe, x, None, None)
     visible = draw_mask(probe.mask_shape, generator)
+    if probe.open_rows:
+        visible[..., 0, :] = True
     return Drawn(probe, x, visible.to(probe.dtype), visible)
 
 

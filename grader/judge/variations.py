@@ -28,8 +28,7 @@ class Variations:
 
     @property
     def _rig(self) -> Rig:
-        candidate = self._candidate
-        return candidate.rig(rate=0.0) if candidate.eval_is_random else candidate.rig()
+        return self._candidate.quiet_rig
 
     @cached_property
     def changed_sample(self) -> Observation:

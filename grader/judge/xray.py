@@ -90,7 +90,7 @@ class XRay:
 
     def _map(self, probe: Probe) -> Map:
         candidate = self._candidate
-        rig = candidate.rig()
+        rig = candidate.quiet_rig
         if rig.problem is not None:
             raise NotReached("no instance could be built")
         drawn, order = one_hot(probe, candidate.seed)

@@ -7,6 +7,7 @@ first and the last of these. Neither can make an answer pass: they explain, and 
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -120,6 +121,11 @@ class Dispatched(TorchDispatchMode):
             if frame is not None:
                 self.lines[name] = frame.f_lineno
         return func(*args, **(kwargs or {}))
+
+
+# torch wraps the method so that its compiler leaves it alone, and the wrapper imports the compiler: 1 s for nothing,
+# as nothing here is compiled.
+setattr(Dispatched, "__torch_dispatch__", inspect.unwrap(Dispatched.__torch_dispatch__))
 
 
 def _call_name(func: Callable[..., Any]) -> str:

@@ -310,9 +310,8 @@ def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(candidate
 
 
 @check("dropout", why="Dropping logits makes 0 · -inf = NaN and lets hidden keys back in.")
-def in_training_hidden_keys_stay_hidden(dropout: DropoutMeter, steps: Steps) -> None:
-    if not steps.right:
-        raise NotReached("the masked output is not right in eval mode, so training says nothing about dropout")
+def in_training_hidden_keys_stay_hidden(candidate: Candidate, dropout: DropoutMeter) -> None:
+    _require_masked_output(candidate)
     require(
         dropout.hidden_stay_hidden,
         "In training mode with a mask, hidden keys come back or the output is NaN.",
