@@ -1,0 +1,121 @@
+"""Begin an interview, find the one that is on, go on to the next level."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader import paths, workspace
+from grader.catalog import Catalog, Kata
+from grader.errors import UsageError
+from grader.history import History
+from grader.interview.moments import Clock
+from grader.interview.records import Plan
+from grader.interview.session import Prepared, Session, begin
+from grader.interview.store import InterviewIsOn, InterviewStore
+from grader.records import Record
+from grader.snapshot import read_submission
+
+
+class Wish(Record):
+    """What the candidate asked for. `minutes` counts for each kata; `None` is what the kata gives."""
+
+    katas: tuple[Kata, ...]
+    minutes: float | None = None
+    practice: bool = False
+    guided: bool = False
+    seed: int = 0
+
+
+def ladder(catalog: Catalog) -> tuple[Kata, ...]:
+    """All levels in order."""
+    return tuple(sorted((kata for kata in catalog.katas if kata.level > 0), key=lambda kata: kata.level))
+
+
+def at_random(catalog: Catalog, seed: int) -> tuple[Kata, ...]:
+    """One of the levels, the same for the same seed."""
+    return (random.Random(seed).choice(ladder(catalog)),)
+
+
+def open_interview(
+    wish: Wish, folder: Path, history: History, store: InterviewStore, clock: Clock
+) -> Session:
+    """Put the first kata's file into `folder` and start the clock. The interview is on the disk before that.
+
+    Work that is there is kept beside it. Raises `UsageError` when an interview is on in the folder already.
+    """
+    folder = folder.resolve()
+    _refuse_second(store, folder, clock)
+    prepared = prepare(wish.katas[0], folder, history, clock, guided=wish.guided)
+    plan = Plan(
+        uuid=str(uuid.uuid4()),
+        folder=folder,
+        katas=tuple(kata.id for kata in wish.katas),
+        limits=tuple(60.0 * (wish.minutes or kata.minutes) for kata in wish.katas),
+        practice=wish.practice,
+        guided=wish.guided,
+        seed=wish.seed,
+    )
+    try:
+        with store.opening(plan, clock().wall) as writing:
+            begin(writing, 0, prepared, clock())
+    except InterviewIsOn:
+        _refuse_second(store, folder, clock)
+        raise
+    return Session(store, plan, clock)
+
+
+def prepare(kata: Kata, folder: Path, history: History, clock: Clock, *, guided: bool) -> Prepared:
+    """The kata's blank page (`guided`: its stub) in the folder."""
+    backup: Path | None = None
+    if paths.identity(folder / kata.file_name).exists() or workspace.find(folder, history, kata) is not None:
+        done = workspace.reset(kata, folder, history, clock().wall, blank=not guided)
+        path, warning, backup = done.path, done.warning, done.backup
+    else:
+        started = workspace.start(kata, folder, history, blank=not guided)
+        path, warning = started.path, started.warning
+    if warning is not None:
+        raise warning  # an interview that cannot be remembered would be lost with the room
+    return Prepared(
+        path=str(path), submission=read_submission(path), backup=None if backup is None else str(backup)
+    )
+
+
+def go_on(session: Session, catalog: Catalog, history: History, clock: Clock) -> None:
+    """Begin the ladder's next level."""
+    session.observe()
+    session.require("between")
+    number = len(session.interview.rounds)
+    kata = catalog.get(session.plan.katas[number])
+    session.next_round(prepare(kata, session.plan.folder, history, clock, guided=session.plan.guided))
+
+
+def current(folder: Path, store: InterviewStore, clock: Clock) -> Session:
+    """The interview that is on in `folder`; raises `UsageError` when there is none."""
+    plan = store.open_in(folder.resolve())
+    if plan is None:
+        raise UsageError("No interview is on in this folder.", "Begin one: kata interview v1")
+    return Session(store, plan, clock)
+
+
+def latest(folder: Path, store: InterviewStore, clock: Clock) -> Session:
+    """The interview that is on in `folder`, else the last one there, else the last one anywhere."""
+    plans: Sequence[Plan] = store.plans(folder.resolve()) or store.plans()
+    if not plans:
+        raise UsageError("There was no interview yet.", "Begin one: kata interview v1")
+    return Session(store, plans[0], clock)
+
+
+def _refuse_second(store: InterviewStore, folder: Path, clock: Clock) -> None:
+    plan = store.open_in(folder)
+    if plan is None:
+        return
+    session = Session(store, plan, clock)
+    minutes = session.remaining() / 60
+    left = f", {minutes:.0f} min left" if session.phase == "writing" and minutes >= 1 else ""
+    raise UsageError(
+        f"An interview on {session.round.kata} is on in this folder{left}.",
+        "Go back to it: kata interview --resume\n  → Or end it without a grade: kata interview abort",
+    )

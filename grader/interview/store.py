@@ -1,0 +1,254 @@
+"""The interviews in the history's SQLite file. An event is on the disk before anything is done about it."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from grader.database import Database
+from grader.interview.moments import Moment, step
+from grader.interview.records import Event, EventKind, Interview, Plan
+from grader.records import Record, Submission, Verdict
+
+_PLAN = "uuid, folder, katas, limits, practice, guided, seed"
+_EVENT = "uuid, round, kind, at, mono, boot, slept, elapsed, seconds, sha256, data"
+
+
+class InterviewIsOn(Exception):
+    """Another interview is open in the folder."""
+
+
+class ShortGrade(Record):
+    """The grade of one save, in short: what the timeline needs."""
+
+    verdict: Verdict
+    points: int
+    max_points: int
+    passed: tuple[str, ...]
+
+
+class Writing:
+    """One transaction on one interview: all of its events are kept, or none."""
+
+    def __init__(self, connection: sqlite3.Connection, plan: Plan) -> None:
+        self._connection = connection
+        self._plan = plan
+        self.interview = Interview(plan, [_event(row) for row in connection.execute(*_events(plan.uuid))])
+
+    def elapsed(self, now: Moment) -> float:
+        """The clock of the round that is on, at `now`."""
+        last = self.interview.last
+        return last.elapsed + step(last.moment, now)
+
+    def append(
+        self,
+        kind: EventKind,
+        now: Moment,
+        data: dict[str, object] | None = None,
+        *,
+        seconds: float | None = None,
+        submission: Submission | None = None,
+        number: int | None = None,
+        begins: bool = False,
+    ) -> Event:
+        """Write an event down. `number` is its round, by default the one that is on."""
+        elapsed = 0.0 if begins else self.elapsed(now)
+        if number is None:
+            number = self.interview.round.number
+        event = Event(
+            uuid=str(uuid.uuid4()),
+            round=number,
+            kind=kind,
+            moment=now,
+            elapsed=elapsed,
+            seconds=elapsed if seconds is None else seconds,
+            sha256=None if submission is None else submission.sha256,
+            data=data or {},
+        )
+        if submission is not None:
+            self._connection.execute(
+                "INSERT INTO sources (sha256, source) VALUES (?, ?) ON CONFLICT (sha256) DO NOTHING",
+                (submission.sha256, submission.source),
+            )
+        self._connection.execute(
+            f"INSERT INTO interview_events (interview_uuid, {_EVENT}) VALUES ({', '.join('?' * 12)})",
+            (self._plan.uuid, *_event_row(event)),
+        )
+        self.interview = Interview(self._plan, [*self.interview.events, event])
+        return event
+
+    def close(self) -> None:
+        """The folder is free for another interview."""
+        self._connection.execute("UPDATE interviews SET open = 0 WHERE uuid = ?", (self._plan.uuid,))
+
+
+class InterviewStore:
+    """All interviews in the SQLite file at `path`. Every method may raise `HistoryUnavailable`."""
+
+    def __init__(self, path: Path, *, busy_seconds: float = 10.0) -> None:
+        self._database = Database(path, busy_seconds)
+
+    def __enter__(self) -> InterviewStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file. The next use opens it again."""
+        self._database.close()
+
+    def open_in(self, folder: Path) -> Plan | None:
+        """The interview that is on in the folder."""
+        rows = self._database.rows(
+            f"SELECT {_PLAN} FROM interviews WHERE open = 1 AND folder = :folder", folder=str(folder)
+        )
+        return _plan(rows[0]) if rows else None
+
+    def plans(self, folder: Path | None = None) -> list[Plan]:
+        """All interviews, the latest first; of one folder where given."""
+        rows = self._database.rows(
+            f"SELECT {_PLAN} FROM interviews WHERE :folder IS NULL OR folder = :folder"
+            " ORDER BY at DESC, id DESC",
+            folder=None if folder is None else str(folder),
+        )
+        return [_plan(row) for row in rows]
+
+    def read(self, plan: Plan) -> Interview:
+        """The interview as it is on the disk."""
+        query, values = _events(plan.uuid)
+        return Interview(plan, [_event(row) for row in self._database.rows(query, **values)])
+
+    def count(self, plan: Plan) -> int:
+        """How many events there are: whether somebody else wrote one is a quick question."""
+        query = "SELECT count(*) FROM interview_events WHERE interview_uuid = :interview"
+        return int(self._database.rows(query, interview=plan.uuid)[0][0])
+
+    @contextlib.contextmanager
+    def writing(self, plan: Plan) -> Iterator[Writing]:
+        """One transaction on the interview, which is read anew first."""
+        with self._database.writing() as connection:
+            yield Writing(connection, plan)
+
+    @contextlib.contextmanager
+    def opening(self, plan: Plan, at: datetime) -> Iterator[Writing]:
+        """One transaction in which the interview comes to be; a second one in its folder raises."""
+        with self._database.writing() as connection:
+            taken = "SELECT 1 FROM interviews WHERE open = 1 AND folder = ?"
+            if connection.execute(taken, (str(plan.folder),)).fetchone() is not None:
+                raise InterviewIsOn
+            connection.execute(
+                f"INSERT INTO interviews (at, open, {_PLAN}) VALUES (?, 1, {', '.join('?' * 7)})",
+                (_text(at), *_plan_row(plan)),
+            )
+            yield Writing(connection, plan)
+
+    def source(self, sha256: str) -> bytes:
+        """The content of a save."""
+        rows = self._database.rows("SELECT source FROM sources WHERE sha256 = :sha256", sha256=sha256)
+        return bytes(rows[0][0])
+
+    def grades(self, plan: Plan, number: int) -> dict[str, ShortGrade]:
+        """The grades of a round's saves that are known, by the content's sha256."""
+        rows = self._database.rows(
+            "SELECT sha256, verdict, points, max_points, passed FROM interview_grades"
+            " WHERE interview_uuid = :interview AND round = :number",
+            interview=plan.uuid,
+            number=number,
+        )
+        return {
+            row[0]: ShortGrade(verdict=row[1], points=row[2], max_points=row[3], passed=tuple(row[4].split()))
+            for row in rows
+        }
+
+    def keep_grade(self, plan: Plan, number: int, sha256: str, grade: ShortGrade) -> None:
+        """Remember the grade of a save."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "INSERT INTO interview_grades"
+                " (uuid, interview_uuid, round, sha256, verdict, points, max_points, passed)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (interview_uuid, round, sha256) DO NOTHING",
+                (
+                    str(uuid.uuid4()),
+                    plan.uuid,
+                    number,
+                    sha256,
+                    grade.verdict,
+                    grade.points,
+                    grade.max_points,
+                    " ".join(grade.passed),
+                ),
+            )
+
+
+def _events(interview: str) -> tuple[str, dict[str, str]]:
+    query = f"SELECT {_EVENT} FROM interview_events WHERE interview_uuid = :interview ORDER BY id"
+    return query, {"interview": interview}
+
+
+def _event(row: tuple[Any, ...]) -> Event:
+    identifier, number, kind, at, mono, boot, slept, elapsed, seconds, sha256, data = row
+    moment = Moment(wall=datetime.fromisoformat(at), mono=mono, boot=boot, slept=slept)
+    return Event(
+        uuid=identifier,
+        round=number,
+        kind=kind,
+        moment=moment,
+        elapsed=elapsed,
+        seconds=seconds,
+        sha256=sha256,
+        data=msgspec.json.decode(data),
+    )
+
+
+def _event_row(event: Event) -> tuple[object, ...]:
+    moment = event.moment
+    return (
+        event.uuid,
+        event.round,
+        event.kind,
+        _text(moment.wall),
+        moment.mono,
+        moment.boot,
+        moment.slept,
+        event.elapsed,
+        event.seconds,
+        event.sha256,
+        msgspec.json.encode(event.data).decode(),
+    )
+
+
+def _plan(row: tuple[Any, ...]) -> Plan:
+    identifier, folder, katas, limits, practice, guided, seed = row
+    return Plan(
+        uuid=identifier,
+        folder=Path(folder),
+        katas=tuple(katas.split()),
+        limits=tuple(float(limit) for limit in limits.split()),
+        practice=bool(practice),
+        guided=bool(guided),
+        seed=seed,
+    )
+
+
+def _plan_row(plan: Plan) -> tuple[object, ...]:
+    return (
+        plan.uuid,
+        str(plan.folder),
+        " ".join(plan.katas),
+        " ".join(str(limit) for limit in plan.limits),
+        int(plan.practice),
+        int(plan.guided),
+        plan.seed,
+    )
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
