@@ -63,7 +63,8 @@ class GradientMeter:
         x = self.seen.drawn.x.clone().requires_grad_(True)
         output = run(self._candidate.plan_for(layout), context.but(x=x)).output
         wanted = {"x": x, **leaves}
-        found = torch.autograd.grad(output, list(wanted.values()), self._cotangent, allow_unused=True)
+        loss = (output * self._cotangent).sum()
+        found = torch.autograd.grad(loss, list(wanted.values()), allow_unused=True)
         expected = {
             name: value for name, value in zip(wanted, found, strict=True) if value is not None
         }
