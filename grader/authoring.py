@@ -1,4 +1,4 @@
-"""All that `checks.py`, `mistakes.py` and `steps.py` of a kata import: the public interface for kata authors."""
+"""The public interface for kata authors: all that `checks.py`, `mistakes.py` and `steps.py` import."""
 
 from __future__ import annotations
 

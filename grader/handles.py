@@ -1,6 +1,7 @@
 """What a launcher hands to the judge: the worker's channel, what it prints, and the process itself.
 
-Stands apart from judge, worker and engine, because a process that forks workers must not hold the judge's code.
+Stands apart from judge, worker and engine, because a process that forks workers must not hold the judge's
+code.
 """
 
 from __future__ import annotations

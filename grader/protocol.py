@@ -2,9 +2,9 @@
 
     magic "AK1\\0" | header bytes: u32 | body bytes: u32 | header (JSON) | body (safetensors, or nothing)
 
-The judge trusts nothing that arrives: `decode` checks lengths before it allocates, types before it builds, and
-dtype, shape and count of every tensor. What a worker says about itself (names, lines, texts) explains a
-verdict, and is never evidence for a pass.
+The judge trusts nothing that arrives: `decode` checks lengths before it allocates, types before it
+builds, and dtype, shape and count of every tensor. What a worker says about itself (names, lines, texts)
+explains a verdict, and is never evidence for a pass.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class TraceEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Called(Message, tag="called"):
-    """forward returned. Tensors: `output`, and if asked for `x_after`, `mask_after`, `g:x`, `g:<parameter>`."""
+    """forward returned. Tensors: `output`, `x_after`, `mask_after`; with a cotangent `g:x`, `g:<name>`."""
 
     returned: Literal["tensor", "tuple", "none", "other", "odd"]
     type: str  # type of what forward returned, for the message

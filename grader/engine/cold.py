@@ -1,7 +1,7 @@
 """A grade without the engine: import torch once, start the worker, then import the judge.
 
-Where forking with torch is safe (Linux) the worker is a fork of this process, made before anything of the judge or
-of a kata is imported; elsewhere, or when the judge is here already, it is a fresh interpreter.
+Where forking with torch is safe (Linux) the worker is a fork of this process, made before anything of the
+judge or of a kata is imported; elsewhere, or when the judge is here already, it is a fresh interpreter.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Starts and ends worker processes. The one module that owns them.
 
-`fork_worker` needs a process that holds torch and nothing of the judge; `spawn_worker` works anywhere and pays
-for `import torch` again (macOS, where forking with torch is not safe).
+`fork_worker` needs a process that holds torch and nothing of the judge; `spawn_worker` works anywhere and
+pays for `import torch` again (macOS, where forking with torch is not safe).
 """
 
 from __future__ import annotations
@@ -128,7 +128,14 @@ def spawn_worker() -> WorkerHandle:
     ends = _Ends.make()
     scratch = _scratch_folder()
     child = subprocess.Popen(
-        [sys.executable, "-I", "-m", "grader.worker", str(ends.worker_channel.fileno()), str(ends.output_write)],
+        [
+            sys.executable,
+            "-I",
+            "-m",
+            "grader.worker",
+            str(ends.worker_channel.fileno()),
+            str(ends.output_write),
+        ],
         pass_fds=(ends.worker_channel.fileno(), ends.output_write),
         stdin=subprocess.DEVNULL,
         stdout=ends.output_write,

@@ -1,7 +1,7 @@
 """Which line is to blame: from the recorder's calls, and where it saw nothing from a search in the text.
 
-Lines and calls come from the worker, so they explain; they decide nothing, except that a banned call takes the
-pass away.
+Lines and calls come from the worker, so they explain; they decide nothing, except that a banned call
+takes the pass away.
 """
 
 from __future__ import annotations
@@ -12,18 +12,28 @@ from functools import cached_property
 
 from grader.judge import probes
 from grader.judge.candidate import Candidate, Observation
-from grader.protocol import TraceEntry
+from grader.protocol import Failure, TraceEntry
 
 PRODUCTS = frozenset({"matmul", "bmm", "einsum", "baddbmm", "__matmul__", "mm", "linear", "tensordot"})
-SCALINGS = frozenset({"div", "div_", "mul", "mul_", "true_divide", "floor_divide", "floor_divide_", "__rdiv__", "rsqrt"})
+SCALINGS = frozenset(
+    {"div", "div_", "mul", "mul_", "true_divide", "floor_divide", "floor_divide_", "__rdiv__", "rsqrt"}
+)
 NORMALISERS = frozenset({"softmax", "exp", "exp_", "log_softmax", "sigmoid", "_softmax", "logsumexp"})
-DROPS = frozenset({"dropout", "dropout_", "feature_dropout", "alpha_dropout", "bernoulli", "bernoulli_", "rand_like"})
-MASKINGS = frozenset({"masked_fill", "masked_fill_", "where", "add", "add_", "mul", "mul_", "sub", "masked_scatter"})
+DROPS = frozenset(
+    {"dropout", "dropout_", "feature_dropout", "alpha_dropout", "bernoulli", "bernoulli_", "rand_like"}
+)
+MASKINGS = frozenset(
+    {"masked_fill", "masked_fill_", "where", "add", "add_", "mul", "mul_", "sub", "masked_scatter"}
+)
 SPLITS = frozenset({"split", "chunk", "tensor_split", "unbind", "view", "reshape", "unflatten"})
 IN_PLACE = re.compile(r"\w+_$")
 # Operations below autograd that only the banned functions use.
-BANNED_BELOW = re.compile(r"^_?scaled_dot_product|^_safe_softmax$|_multi_head_attention$|^_transformer_encoder")
-PRODUCTS_BELOW = frozenset({"bmm", "mm", "matmul", "addmm", "baddbmm", "dot", "mv", "linear", "mkldnn_linear"})
+BANNED_BELOW = re.compile(
+    r"^_?scaled_dot_product|^_safe_softmax$|_multi_head_attention$|^_transformer_encoder"
+)
+PRODUCTS_BELOW = frozenset(
+    {"bmm", "mm", "matmul", "addmm", "baddbmm", "dot", "mv", "linear", "mkldnn_linear"}
+)
 
 
 class Blame:
@@ -35,29 +45,20 @@ class Blame:
 
     @cached_property
     def unmasked(self) -> tuple[TraceEntry, ...]:
-        return self._trace(candidate_seen for candidate_seen in self._candidate.unmasked)
+        return _trace(self._candidate.unmasked)
 
     @cached_property
     def masked(self) -> tuple[TraceEntry, ...]:
-        return self._trace(candidate_seen for candidate_seen in self._candidate.masked)
+        return _trace(self._candidate.masked)
 
     @property
     def trace(self) -> tuple[TraceEntry, ...]:
         """The fullest trace there is: under a mask, else without."""
         return self.masked or self.unmasked
 
-    @staticmethod
-    def _trace(observations: Sequence[Observation] | object) -> tuple[TraceEntry, ...]:
-        for seen in observations:  # type: ignore[attr-defined]
-            if seen.called is not None and seen.called.trace:
-                return tuple(seen.called.trace)
-            if seen.problem is not None and getattr(seen.problem, "trace", ()):
-                return tuple(seen.problem.trace)
-        return ()
-
     @cached_property
     def dispatched(self) -> Observation:
-        """One call under both recorders, in training mode so that dropout does not hide a route."""
+        """One call under both recorders."""
         probe = probes.UNMASKED[0]
         rig = self._candidate.rig()
         return self._candidate.run(rig, probes.draw(probe, self._candidate.seed), trace=True, dispatch=True)
@@ -71,7 +72,8 @@ class Blame:
         """The first line of code (not a comment) that matches."""
         compiled = re.compile(pattern)
         return next(
-            (number for number, text in enumerate(self.lines, 1) if compiled.search(text.partition("#")[0])), None
+            (number for number, text in enumerate(self.lines, 1) if compiled.search(text.partition("#")[0])),
+            None,
         )
 
     def last(self) -> int | None:
@@ -103,7 +105,7 @@ class Blame:
         return None
 
     def has_products(self) -> bool:
-        """Whether any matrix product was seen: an answer without one cannot be certified as written by hand."""
+        """Whether any matrix product was seen: without one nobody can certify how the answer computes."""
         called = self.dispatched.called
         seen = {entry.call for entry in self.unmasked} & PRODUCTS
         below = set(called.dispatched if called else ()) & PRODUCTS_BELOW
@@ -162,7 +164,9 @@ class Blame:
         """The lines that only run under a mask; among them the one that changes the scores."""
         known = {entry.line for entry in self.unmasked}
         entries = [entry for entry in self.masked if entry.line not in known]
-        changing = [entry for entry in entries if entry.call in MASKINGS and entry.output and len(entry.output) >= 2]
+        changing = [
+            entry for entry in entries if entry.call in MASKINGS and entry.output and len(entry.output) >= 2
+        ]
         if changing:
             return changing[-1].line
         if entries:
@@ -173,7 +177,11 @@ class Blame:
         return self.call_line(DROPS) or self.find(r"[Dd]ropout\w*\(|bernoulli") or self.softmax()
 
     def projections(self) -> int | None:
-        return self.call_line(SPLITS - {"view", "reshape"}) or self.call_line(frozenset({"linear"})) or self.last()
+        return (
+            self.call_line(SPLITS - {"view", "reshape"})
+            or self.call_line(frozenset({"linear"}))
+            or self.last()
+        )
 
     def last_linear(self) -> int | None:
         return self.call_line(frozenset({"linear"}), last=True) or self.find(r"out\w*\s*=\s*nn\.Linear")
@@ -181,7 +189,9 @@ class Blame:
     def cut(self) -> int | None:
         """Where the graph is cut."""
         return (
-            self.call_line(frozenset({"detach", "detach_", "round", "floor_divide", "floor", "requires_grad_"}))
+            self.call_line(
+                frozenset({"detach", "detach_", "round", "floor_divide", "floor", "requires_grad_"})
+            )
             or self.find(r"\.detach\(|no_grad|\.data\b|\.item\(|inference_mode|round\(|//|\.numpy\(|tolist")
             or self.last()
         )
@@ -195,9 +205,21 @@ class Blame:
                     return "dropout_module_created_in_forward", entry.line
                 if "training" in entry.numbers and entry.numbers["training"] == 1:
                     told = re.search(r"training|\bTrue\b", text.partition("#")[0])
-                    return ("dropout_in_eval" if told else "functional_dropout_without_training_flag"), entry.line
+                    return (
+                        "dropout_in_eval" if told else "functional_dropout_without_training_flag"
+                    ), entry.line
         entry_line = self.call_line(DROPS | {"scaled_dot_product_attention"}, last=True)
         return "dropout_in_eval", entry_line or self.find(r"[Dd]ropout\w*\(|bernoulli|rand")
+
+
+def _trace(observations: Sequence[Observation]) -> tuple[TraceEntry, ...]:
+    """The first trace among them; of a call that raised, the last calls before it."""
+    for seen in observations:
+        if seen.called is not None and seen.called.trace:
+            return seen.called.trace
+        if isinstance(seen.problem, Failure) and seen.problem.trace:
+            return seen.problem.trace
+    return ()
 
 
 def _is_square(shape: tuple[int, ...]) -> bool:
@@ -230,6 +252,8 @@ _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
     "projection_unused": lambda blame: blame.scores(),
     "shared_projection": lambda blame: blame.call_line(frozenset({"linear"})),
     "mask_after_softmax_no_renorm": Blame.mask,
-    "causal_by_default": lambda blame: blame.call_line(frozenset({"tril", "triu"})) or blame.find(r"tril|triu"),
+    "causal_by_default": lambda blame: (
+        blame.call_line(frozenset({"tril", "triu"})) or blame.find(r"tril|triu")
+    ),
     "missing_dropout": Blame.softmax,
 }

@@ -1,7 +1,7 @@
 """The candidate as the checks see it: a worker that builds instances and runs forward on the judge's numbers.
 
-Parameters, inputs, masks and cotangents are the judge's own draws, sent along with every call; what comes back is
-compared with the judge's own copies.
+Parameters, inputs, masks and cotangents are the judge's own draws, sent along with every call; what comes
+back is compared with the judge's own copies.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class Observation:
 class Candidate:
     """One submission under judgement. Observations are made once and kept."""
 
-    def __init__(self, content: KataContent, caller: Caller, seed: int, source: bytes, file_name: str) -> None:
+    def __init__(
+        self, content: KataContent, caller: Caller, seed: int, source: bytes, file_name: str
+    ) -> None:
         self.content = content
         self.seed = seed
         self.file_name = file_name
@@ -129,7 +131,9 @@ class Candidate:
         values = probes.draw_parameters(shapes, width, self.seed)
         return Rig(number, width, rate, built=reply, units=found, values=values)
 
-    def constructor_arguments(self, width: int, rate: float | None) -> tuple[tuple[int, ...], dict[str, float]]:
+    def constructor_arguments(
+        self, width: int, rate: float | None
+    ) -> tuple[tuple[int, ...], dict[str, float]]:
         """hidden_dim by position; the rate under the name that the signature has for it."""
         if rate is None or self.loaded is None:
             return (width,), {}
@@ -144,7 +148,9 @@ class Candidate:
     @cached_property
     def mask_keyword(self) -> str | None:
         """The mask goes by position, unless the second position clearly is something else."""
-        forward = [argument for argument in (self.loaded.forward if self.loaded else ()) if not argument.variadic]
+        forward = [
+            argument for argument in (self.loaded.forward if self.loaded else ()) if not argument.variadic
+        ]
         if len(forward) >= 2 and "mask" in forward[1].name.lower() and not forward[1].keyword_only:
             return None
         masks = [argument.name for argument in forward[1:] if "mask" in argument.name.lower()]
@@ -296,8 +302,10 @@ class Candidate:
     def reproduces(self, seen: Observation, layout: Layout) -> bool:
         return seen.output is not None and same(seen.output, self.expected(seen.drawn, layout))
 
-    def context(self, drawn: Drawn, layout: Layout, values: Mapping[str, Tensor] | None = None) -> Context | None:
-        """The oracle's starting point on a probe; None where the layers of that width do not fit the layout."""
+    def context(
+        self, drawn: Drawn, layout: Layout, values: Mapping[str, Tensor] | None = None
+    ) -> Context | None:
+        """The oracle's starting point on a probe; None where that width's layers do not fit the layout."""
         width = drawn.probe.width
         if values is None:
             values = self.rig(width, self._rate_at(width)).values

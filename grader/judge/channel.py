@@ -36,7 +36,11 @@ class WorkerLost(Exception):
     """No reply will come any more."""
 
     def __init__(
-        self, why: Literal["hang", "total", "ended", "garbage"], seconds: float, status: ExitStatus | None, detail: str = ""
+        self,
+        why: Literal["hang", "total", "ended", "garbage"],
+        seconds: float,
+        status: ExitStatus | None,
+        detail: str = "",
     ) -> None:
         super().__init__(f"{why} {detail}".strip())
         self.why = why
@@ -97,7 +101,9 @@ class Channel:
         self.handle.channel.close()
         os.close(self.handle.output_fd)
 
-    def _lose(self, why: Literal["hang", "total", "ended", "garbage"], started: float, detail: str = "") -> None:
+    def _lose(
+        self, why: Literal["hang", "total", "ended", "garbage"], started: float, detail: str = ""
+    ) -> None:
         status = self.handle.process.status(GRACE) if why == "ended" else None
         self.handle.process.kill()
         self._drain()

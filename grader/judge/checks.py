@@ -30,7 +30,10 @@ class CheckInfo:
 
 
 class CheckFailed(Exception):
-    """A check found a difference. `mistake` names it where the check knows; `required=False` costs points only."""
+    """A check found a difference.
+
+    `mistake` names it where the check knows; `required=False` costs points only.
+    """
 
     def __init__(
         self,
@@ -56,7 +59,7 @@ class NotReached(Exception):
 
 
 def check(concept: str, *, why: str = "") -> Callable[[F], F]:
-    """Mark a function as a check of a concept ("end_to_end" for a gate). Its name is its title, as a sentence."""
+    """Mark a function as a check of a concept ("end_to_end" for a gate); its name is its title."""
 
     def mark(function: F) -> F:
         title = function.__name__.replace("_", " ")

@@ -1,7 +1,7 @@
 """The candidate's shape comments, held against the shapes that the recorder saw on the same line.
 
-`# (batch, seq_len, hidden_dim)`, `# [B, S, D]`, `# B x S x D` and the like. Only what both names and numbers make
-clear is judged: a comment with words that nobody can place is left alone.
+`# (batch, seq_len, hidden_dim)`, `# [B, S, D]`, `# B x S x D` and the like. Only what both names and
+numbers make clear is judged: a comment with words that nobody can place is left alone.
 """
 
 from __future__ import annotations
@@ -13,10 +13,49 @@ from grader.protocol import TraceEntry
 from grader.records import ShapeComment
 
 SHAPE = re.compile(r"[(\[]\s*([A-Za-z0-9_.*·/ ]+(?:,\s*[A-Za-z0-9_.*·/ ]+){1,3})\s*,?\s*[)\]]")
-CROSSED = re.compile(r"\b([A-Za-z]\w*(?:\s*[x×]\s*[A-Za-z0-9]\w*){1,3})\b")
+CROSS = r"\s*[x\u00d7]\s*"
+CROSSED = re.compile(rf"\b([A-Za-z]\w*(?:{CROSS}[A-Za-z0-9]\w*){{1,3}})\b")
 BATCH = frozenset({"b", "batch", "bs", "batch_size", "bsz", "n", "n_batch"})
-SEQ = frozenset({"s", "t", "l", "seq", "seq_len", "seqlen", "len", "length", "time", "tokens", "sequence", "q_len", "k_len", "sequence_length"})
-WIDTH = frozenset({"d", "h", "c", "e", "dim", "hidden", "hidden_dim", "hidden_size", "embed_dim", "emb", "embed", "d_model", "dk", "d_k", "dv", "channels", "features", "model_dim"})
+SEQ = frozenset(
+    {
+        "s",
+        "t",
+        "l",
+        "seq",
+        "seq_len",
+        "seqlen",
+        "len",
+        "length",
+        "time",
+        "tokens",
+        "sequence",
+        "q_len",
+        "k_len",
+        "sequence_length",
+    }
+)
+WIDTH = frozenset(
+    {
+        "d",
+        "h",
+        "c",
+        "e",
+        "dim",
+        "hidden",
+        "hidden_dim",
+        "hidden_size",
+        "embed_dim",
+        "emb",
+        "embed",
+        "d_model",
+        "dk",
+        "d_k",
+        "dv",
+        "channels",
+        "features",
+        "model_dim",
+    }
+)
 
 
 def shape_comments(
@@ -35,7 +74,9 @@ def shape_comments(
         right = _agrees(claim, entry.output, sizes)
         if right is not None:
             found.append(
-                ShapeComment(line=line, text=comment.strip()[:120], claimed=claim, actual=entry.output, right=right)
+                ShapeComment(
+                    line=line, text=comment.strip()[:120], claimed=claim, actual=entry.output, right=right
+                )
             )
     return tuple(found)
 
@@ -46,7 +87,7 @@ def _claim(comment: str) -> tuple[str, ...] | None:
     if shapes:
         return tuple(part.strip() for part in shapes[-1].split(","))
     crossed = CROSSED.findall(comment)
-    return tuple(re.split(r"\s*[x×]\s*", crossed[-1])) if crossed else None
+    return tuple(re.split(CROSS, crossed[-1])) if crossed else None
 
 
 def _agrees(claim: Sequence[str], actual: tuple[int, ...], sizes: Mapping[str, int]) -> bool | None:

@@ -25,8 +25,9 @@ PACKAGE = "kata_content"
 
 
 class Label(Record):
-    """What is said about a mistake. `shows` completes "your output is exactly what you get when …" where the mistake
-    is seen in the output, and "we saw that …" where it is seen in behaviour."""
+    """What is said about a mistake. `shows` completes "your output is exactly what you get when …" where the
+    mistake is seen in the output, and "we saw that …" where it is seen in behaviour.
+    """
 
     concept: str
     seen: Literal["output", "behaviour"]

@@ -30,7 +30,7 @@ def name_of(failure: Failure) -> str | None:
 
 def _class_level(failure: Failure) -> str | None:
     text = failure.text
-    if "Module.__init__() call" in text or (failure.name == "_modules" or failure.name == "_parameters"):
+    if "Module.__init__() call" in text or (failure.name in ("_modules", "_parameters")):
         return "missing_super_init"
     if failure.type == "NotImplementedError" and 'missing the required "forward"' in text:
         return "forward_missing"
@@ -58,7 +58,13 @@ def _names(failure: Failure) -> str | None:
 
 def _device(failure: Failure) -> str | None:
     text = failure.text.lower()
-    marks = ("not compiled with cuda", "no nvidia driver", "expected all tensors to be on the same device", "mps", "xpu")
+    marks = (
+        "not compiled with cuda",
+        "no nvidia driver",
+        "expected all tensors to be on the same device",
+        "mps",
+        "xpu",
+    )
     if any(mark in text for mark in marks) or "cuda" in text:
         return "hard_coded_device"
     return None
@@ -73,7 +79,11 @@ def _splitting(failure: Failure) -> str | None:
             return "split_size_confused" if split_features else "split_wrong_dim"
         return "split_size_confused"
     if last is not None and last.raised and last.call in SPLITS:
-        return "split_size_confused" if "split_sizes" in failure.text or "size" in failure.text else "split_wrong_dim"
+        return (
+            "split_size_confused"
+            if "split_sizes" in failure.text or "size" in failure.text
+            else "split_wrong_dim"
+        )
     return None
 
 
@@ -90,7 +100,11 @@ def _axes(failure: Failure) -> str | None:
         split = next((entry for entry in failure.trace if entry.call in SPLITS), None)
         if split is not None and split.inputs and split.output and split.inputs[0][-1] == split.output[-1]:
             return "split_wrong_dim"
-        attributes = [entry for entry in failure.trace if entry.call in ("T", "t") and len(entry.inputs[:1] and entry.inputs[0]) == 3]
+        attributes = [
+            entry
+            for entry in failure.trace
+            if entry.call in ("T", "t") and len(entry.inputs[:1] and entry.inputs[0]) == 3
+        ]
         if attributes:
             return "T_on_3d"
         if last.call in PRODUCTS:
@@ -103,7 +117,10 @@ def _masks(failure: Failure) -> str | None:
     text = failure.text
     if "only supports boolean masks" in text or "bitwise_not" in text or "~" in text or "logical_not" in text:
         return "mask_dtype_assumed_bool"
-    if "Subtraction, the `-` operator, with a bool tensor" in text or "Negation, the `-` operator, on a bool" in text:
+    if (
+        "Subtraction, the `-` operator, with a bool tensor" in text
+        or "Negation, the `-` operator, on a bool" in text
+    ):
         return "mask_dtype_assumed_bool"
     if failure.type == "TypeError" and re.search(r"masked_fill|where\(\)|full_like", text):
         if "NoneType" in text or "mask (bool)" in text:
@@ -123,7 +140,12 @@ def _backward(failure: Failure) -> str | None:
 
 
 def _sizes(failure: Failure) -> str | None:
-    marks = ("invalid for input of size", "is invalid for input", "normalized_shape", "must match the existing size")
+    marks = (
+        "invalid for input of size",
+        "is invalid for input",
+        "normalized_shape",
+        "must match the existing size",
+    )
     if any(mark in failure.text for mark in marks):
         return "hard_coded_sizes"
     return None

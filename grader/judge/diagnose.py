@@ -45,7 +45,9 @@ def diagnose(bench: Bench, outcomes: Sequence[Outcome]) -> tuple[Diagnosis, ...]
     return tuple(entries)
 
 
-def diagnose_problem(bench: Bench | None, failure: Failure, labels: dict[str, Label]) -> tuple[Diagnosis, ...]:
+def diagnose_problem(
+    bench: Bench | None, failure: Failure, labels: dict[str, Label]
+) -> tuple[Diagnosis, ...]:
     """The mistake behind a file that could not be loaded or built."""
     label = mistake_behind(failure, bench.candidate) if bench is not None else name_of(failure)
     if label is None or label not in labels:
@@ -53,7 +55,12 @@ def diagnose_problem(bench: Bench | None, failure: Failure, labels: dict[str, La
     text = labels[label]
     return (
         Diagnosis(
-            mistakes=(label,), concept=text.concept, sentence=text.sentence, fix=text.fix, why=text.why, line=failure.line
+            mistakes=(label,),
+            concept=text.concept,
+            sentence=text.sentence,
+            fix=text.fix,
+            why=text.why,
+            line=failure.line,
         ),
     )
 
@@ -96,7 +103,9 @@ def _explained(bench: Bench, explanation: Explanation) -> Diagnosis:
 def _labels_of(explanation: Explanation) -> tuple[str, ...]:
     labels = list(_labels_in(explanation.forms))
     if explanation.layout.borrowed:
-        whole = "projection_unused" if set(explanation.layout.borrowed.values()) == {"x"} else "shared_projection"
+        whole = (
+            "projection_unused" if set(explanation.layout.borrowed.values()) == {"x"} else "shared_projection"
+        )
         labels.insert(0, whole)
     if _constant_divisor(explanation) is not None:
         labels.append("hard_coded_sizes")
@@ -112,7 +121,9 @@ def _clauses(bench: Bench, explanation: Explanation) -> list[str]:
     clauses: list[str] = []
     if explanation.layout.borrowed:
         clauses += [
-            f"the {role} is the raw input" if source == "x" else f"the {role} comes from the layer of the {source}"
+            f"the {role} is the raw input"
+            if source == "x"
+            else f"the {role} comes from the layer of the {source}"
             for role, source in explanation.layout.borrowed.items()
         ]
     clauses += [_clause(bench, form, explanation) for form in explanation.forms]

@@ -1,12 +1,13 @@
 """Dropout, measured: where it falls, how often, what becomes of the rest, and whether eval() stops it.
 
-Two settings of the value projection are needed. V = I shows which weights were dropped, and cannot tell dropout
-on the weights from dropout on the output. V = 1 (all values are ones) can: dropped weights change all features
-of a position alike, dropped outputs single ones.
+Two settings of the value projection are needed. V = I shows which weights were dropped, and cannot tell
+dropout on the weights from dropout on the output. V = 1 (all values are ones) can: dropped weights change
+all features of a position alike, dropped outputs single ones.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -41,7 +42,7 @@ class Reading:
 
     @property
     def tolerance(self) -> float:
-        return SIGMAS * (self.rate * (1 - self.rate) / self.entries) ** 0.5
+        return SIGMAS * math.sqrt(self.rate * (1 - self.rate) / self.entries)
 
     @property
     def expected_factor(self) -> float:
@@ -61,8 +62,11 @@ class Reading:
         if not self.features_agree:
             return "single features of the output are dropped, not attention weights"
         if self.kept_varies:
-            return f"{self.zero_fraction:.0%} of the weights became 0, the others changed by different factors"
-        return f"{self.zero_fraction:.0%} of the weights became 0, the others were multiplied by {self.kept_factor:.3g}"
+            return (
+                f"{self.zero_fraction:.0%} of the weights became 0, the others changed by different factors"
+            )
+        dropped = f"{self.zero_fraction:.0%} of the weights became 0"
+        return f"{dropped}, the others were multiplied by {self.kept_factor:.3g}"
 
     @property
     def mistake(self) -> str | None:

@@ -1,7 +1,7 @@
 """Ties between explanations that give the same numbers, broken by what the recorder and the text show.
 
-`scale_by_dk` and `double_scale` compute the same; so do a fill of 0 and of -1e-9. The numbers name both; which
-of them was written is only to be seen in the calls. This chooses words, never a verdict.
+`scale_by_dk` and `double_scale` compute the same; so do a fill of 0 and of -1e-9. The numbers name both;
+which of them was written is only to be seen in the calls. This chooses words, never a verdict.
 """
 
 from __future__ import annotations

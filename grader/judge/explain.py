@@ -1,8 +1,8 @@
-"""The search for the mistake: which variant of the oracle gives exactly the candidate's outputs, on every probe.
+"""The search for the mistake: which variant of the oracle gives exactly the candidate's outputs.
 
-Unmasked probes are explained first (by one mistake, a measured divisor, or two mistakes), then masked ones by what
-was found plus at most two mistakes that only a mask shows. Every budget is a count, not a time, so that a
-grade never depends on how busy the machine is.
+Unmasked probes are explained first (by one mistake, a measured divisor, or two mistakes), then masked
+ones by what was found plus at most two mistakes that only a mask shows. Every budget is a count, not a
+time, so that a grade never depends on how busy the machine is.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ class _Search:
 
 def explain(candidate: Candidate) -> Explanation | None:
     """The simplest explanation of what was observed, or None."""
-    searches = [search for layout in candidate.hypotheses if (search := _prepare(candidate, layout)) is not None]
+    searches = [
+        search for layout in candidate.hypotheses if (search := _prepare(candidate, layout)) is not None
+    ]
     spent = 0
     for size in (0, 1):
         for search in searches:
@@ -139,9 +141,7 @@ def _explain_with(search: _Search, size: int) -> Explanation | None:
         if hidden and not search.masked:
             break
         base = search.fitting(list(itertools.combinations(loud, wanted - hidden)), search.unmasked)
-        extended = [
-            (*forms, *more) for forms in base for more in itertools.combinations(silent, hidden)
-        ]
+        extended = [(*forms, *more) for forms in base for more in itertools.combinations(silent, hidden)]
         if extended:
             results += search.fitting(extended, search.masked)
     return _best(search, results)

@@ -65,9 +65,7 @@ class GradientMeter:
         wanted = {"x": x, **leaves}
         loss = (output * self._cotangent).sum()
         found = torch.autograd.grad(loss, list(wanted.values()), allow_unused=True)
-        expected = {
-            name: value for name, value in zip(wanted, found, strict=True) if value is not None
-        }
+        expected = {name: value for name, value in zip(wanted, found, strict=True) if value is not None}
         return self._compare(expected)
 
     def _compare(self, expected: Mapping[str, Tensor]) -> Lost:
@@ -84,7 +82,9 @@ class GradientMeter:
             and name not in missing
             and not (
                 actual[name].shape == value.shape
-                and torch.allclose(actual[name].float(), value, rtol=RTOL, atol=ATOL * max(1.0, float(value.abs().max())))
+                and torch.allclose(
+                    actual[name].float(), value, rtol=RTOL, atol=ATOL * max(1.0, float(value.abs().max()))
+                )
             )
         ]
         return Lost(tuple(missing), tuple(wrong))

@@ -18,8 +18,11 @@ def notes(bench: Bench, comments: Sequence[ShapeComment], *, passed: bool) -> tu
     loaded = bench.candidate.loaded
     if loaded is None:
         return ()
-    return tuple(
-        [*_on_the_class(bench, loaded), *_on_the_layers(bench), *_on_forward(bench, passed), *_on_comments(comments)]
+    return (
+        *_on_the_class(bench, loaded),
+        *_on_the_layers(bench),
+        *_on_forward(bench, passed),
+        *_on_comments(comments),
     )
 
 
@@ -27,10 +30,12 @@ def _on_the_class(bench: Bench, loaded: Loaded) -> Iterator[Note]:
     candidate = bench.candidate
     kata = candidate.kata
     if loaded.class_name != kata.class_name:
-        text = f"The class is called {loaded.class_name}; the kata asks for {kata.class_name}. It was graded all the same."
+        text = f"The class is called {loaded.class_name} and was graded; the kata asks for {kata.class_name}."
         yield Note(id="class_name", text=text, line=bench.blame.find(rf"class\s+{loaded.class_name}\b"))
     if loaded.raised_later is not None:
-        text = "Code after the class raised and was left out: " + sentence(loaded.raised_later, candidate.file_name)
+        text = "Code after the class raised and was left out: " + sentence(
+            loaded.raised_later, candidate.file_name
+        )
         yield Note(id="later_code_raised", text=text, line=loaded.raised_later.line)
     first = next((argument for argument in loaded.constructor if not argument.variadic), None)
     if first is not None and first.name != "hidden_dim":
@@ -45,7 +50,7 @@ def _on_the_class(bench: Bench, loaded: Loaded) -> Iterator[Note]:
     elif first is not None and first.default not in (None, kata.constructor["hidden_dim"]):
         yield Note(
             id="default_width",
-            text=f"The default width is {first.default}; the convention here is {kata.constructor['hidden_dim']}.",
+            text=f"The default width is {first.default}; the convention is {kata.constructor['hidden_dim']}.",
             line=bench.blame.find(r"def __init__\b"),
         )
 
@@ -71,7 +76,10 @@ def _on_the_layers(bench: Bench) -> Iterator[Note]:
             line=bench.blame.find(rf"self\.{left[0]}\s*="),
         )
     if layout.fused and bench.candidate.kata.layers.fused != "required":
-        yield Note(id="fused_projection", text="One fused projection for query, key and value: fine at this level too.")
+        yield Note(
+            id="fused_projection",
+            text="One fused projection for query, key and value: fine at this level too.",
+        )
     if bench.candidate.kata.layers.fused == "required":
         yield from _on_fused_calls(bench)
 
@@ -96,8 +104,8 @@ def _on_forward(bench: Bench, passed: bool) -> Iterator[Note]:
     if passed and not bench.blame.has_products():
         yield Note(
             id="not_traceable",
-            text="The output is right, but no matrix product of yours was seen, so how it is computed cannot be"
-            " certified. A person should look at the code.",
+            text="The output is right, but no matrix product of yours was seen, so how it is computed cannot"
+            " be certified. A person should look at the code.",
         )
     half = bench.variations.in_half if passed and bench.candidate.kata.takes_mask else None
     if half is not None and half.problem is not None and "overflow" in str(getattr(half.problem, "text", "")):
@@ -116,4 +124,7 @@ def _on_comments(comments: Sequence[ShapeComment]) -> Iterator[Note]:
             text = f"The comment says ({claimed}); the shape there is {comment.actual}."
             yield Note(id="shape_comment", text=text, line=comment.line)
     if len(right) >= 2:
-        yield Note(id="shape_comments_right", text=f"{len(right)} shape comments, all checked and right: interviewers like that.")
+        yield Note(
+            id="shape_comments_right",
+            text=f"{len(right)} shape comments, all checked and right: interviewers like that.",
+        )

@@ -36,9 +36,9 @@ class Affine:
 class Context:
     """What the steps read and write.
 
-    x: (batch, seq_len, hidden_dim). mask: as the candidate got it, broadcastable to (batch, seq_len, seq_len),
-    0 = hidden, or None. visible: the same as bool. query, key, value, mixed: (batch, seq_len, hidden_dim);
-    scores, weights: (batch, seq_len, seq_len).
+    x: (batch, seq_len, hidden_dim). mask: as the candidate got it, broadcastable to (batch, seq_len,
+    seq_len), 0 = hidden, or None. visible: the same as bool. query, key, value, mixed: (batch, seq_len,
+    hidden_dim); scores, weights: (batch, seq_len, seq_len).
     """
 
     x: Tensor
@@ -144,7 +144,9 @@ def same(actual: Tensor, expected: Tensor | None, rtol: float = RTOL, atol: floa
 
 def matches(actual: Tensor, outputs: Sequence[Tensor | None]) -> list[int]:
     """Indices of the outputs that equal `actual`; one comparison for all of the same shape."""
-    fitting = [index for index, output in enumerate(outputs) if output is not None and output.shape == actual.shape]
+    fitting = [
+        index for index, output in enumerate(outputs) if output is not None and output.shape == actual.shape
+    ]
     if not fitting:
         return []
     stacked = torch.stack([outputs[index].to(actual.dtype) for index in fitting])  # type: ignore[union-attr]

@@ -1,6 +1,7 @@
 """pytest as the judge's runner: sealed from the user's settings, results taken as records, nothing printed.
 
-A check counts as passed only if pytest ran it and it returned; skip, xfail, exit and silence are "not passed".
+A check counts as passed only if pytest ran it and it returned; skip, xfail, exit and silence are "not
+passed".
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from grader.judge.xray import XRay
 
 OFF = (
     "terminal", "logging", "warnings", "unraisableexception", "threadexception", "faulthandler", "junitxml",
-    "pastebin", "doctest", "unittest", "setuponly", "setupplan", "stepwise", "debugging", "recwarn", "monkeypatch",
-    "pytester", "legacypath", "tmpdir", "skipping",
+    "pastebin", "doctest", "unittest", "setuponly", "setupplan", "stepwise", "debugging", "recwarn",
+    "monkeypatch", "pytester", "legacypath", "tmpdir", "skipping",
 )  # fmt: skip
 
 
@@ -138,7 +139,9 @@ def run_checks(module: ModuleType, bench: Bench) -> tuple[Outcome, ...]:
         code = pytest.main(arguments, plugins=[plugin])
     ran = [outcome.id for outcome in plugin.outcomes]
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or ran != plugin.collected or not ran:
-        raise GraderFault(f"The hidden checks did not all run (pytest ended with {code!r}).", "Run `kata lint`.")
+        raise GraderFault(
+            f"The hidden checks did not all run (pytest ended with {code!r}).", "Run `kata lint`."
+        )
     for outcome in plugin.outcomes:
         if outcome.raised is not None and not isinstance(outcome.raised, CheckFailed | NotReached):
             raise GraderFault(

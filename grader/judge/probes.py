@@ -1,7 +1,7 @@
-"""Inputs that tell everything apart: shapes, masks and rates, chosen against the blind spots of single probes.
+"""Inputs that tell everything apart: shapes, masks and rates against the blind spots of single probes.
 
-No width equals 64, a seq_len or a batch; no rate is 0.5; batches, lengths and widths differ from each other and are
-not all 1; masks are asymmetric and differ from sample to sample.
+No width equals 64, a seq_len or a batch; no rate is 0.5; batches, lengths and widths differ from each
+other and are not all 1; masks are asymmetric and differ from sample to sample.
 """
 
 from __future__ import annotations

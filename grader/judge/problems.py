@@ -29,7 +29,12 @@ def mistake_behind(problem: Problem, candidate: Candidate) -> str | None:
     if not isinstance(problem, Failure):
         return None
     loaded = candidate.loaded
-    if loaded is not None and problem.stage == "build" and problem.type == "TypeError" and not loaded.own_constructor:
+    if (
+        loaded is not None
+        and problem.stage == "build"
+        and problem.type == "TypeError"
+        and not loaded.own_constructor
+    ):
         return "init_misnamed"
     if loaded is not None and not loaded.own_forward and problem.type == "NotImplementedError":
         return "forward_missing"

@@ -1,9 +1,10 @@
 """Which parameter plays which role: layers are found by what they do, not by what they are called.
 
 `units` groups the reported parameters into layers; `layouts` lists the hypotheses about their roles, most
-plausible first. A name that states a role (query/q/wq/to_q …) pins it: playing another one is a mistake. Names that
-say nothing leave every assignment open, and the one under which the oracle reproduces the output is taken.
-A hypothesis proves nothing by itself, so a worker that lies about names or shapes gains nothing.
+plausible first. A name that states a role (query/q/wq/to_q …) pins it: playing another one is a mistake.
+Names that say nothing leave every assignment open, and the one under which the oracle reproduces the
+output is taken. A hypothesis proves nothing by itself, so a worker that lies about names or shapes gains
+nothing.
 """
 
 from __future__ import annotations
@@ -29,9 +30,21 @@ WORDS: dict[str, str] = {
     **dict.fromkeys(("qkv", "wqkv", "inproj", "packed", "fused"), "qkv"),
     **dict.fromkeys(("kv", "wkv"), "kv"),
 }
-JOINED = {f"{role}{noun}": role for role in ("query", "key", "value", "output") for noun in ("proj", "layer", "linear", "net")}
-JOINED |= {f"{short}{noun}": WORDS[short] for short in "qkv" for noun in ("proj", "lin", "linear", "layer", "net", "mat")}
-JOINED |= {f"{noun}{short}": WORDS[short] for short in "qkvo" for noun in ("linear", "lin", "fc", "proj", "to", "mat", "dense")}
+JOINED = {
+    f"{role}{noun}": role
+    for role in ("query", "key", "value", "output")
+    for noun in ("proj", "layer", "linear", "net")
+}
+JOINED |= {
+    f"{short}{noun}": WORDS[short]
+    for short in "qkv"
+    for noun in ("proj", "lin", "linear", "layer", "net", "mat")
+}
+JOINED |= {
+    f"{noun}{short}": WORDS[short]
+    for short in "qkvo"
+    for noun in ("linear", "lin", "fc", "proj", "to", "mat", "dense")
+}
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,7 @@ class Layout:
 
 
 def stated_role(name: str) -> str | None:
-    """The role that a parameter's or layer's name states, or None when it says nothing or contradicts itself."""
+    """The role that a layer's name states; None when it says nothing or contradicts itself."""
     words = [
         part.lower()
         for piece in re.split(r"[^A-Za-z]+", name)
@@ -212,20 +225,27 @@ def _bias_for(
     if role is not None:
         return next((info for info in vectors if stated_role(info.name) == role), None)
     twin = re.sub(r"^[wW]", "b", leaf)
-    return next((info for info in vectors if info.name.rpartition(".")[2].lower() == twin.lower() != leaf), None)
+    return next(
+        (info for info in vectors if info.name.rpartition(".")[2].lower() == twin.lower() != leaf), None
+    )
 
 
 def _orientations(slots: Mapping[str, Unit]) -> list[dict[str, bool]]:
     """Every orientation of the weights: each unit's own first, all turned, then mixtures."""
     unique = list(dict.fromkeys(unit.name for unit in slots.values()))
     choices = {unit.name: unit.orientations for unit in slots.values()}
-    combined = [dict(zip(unique, picks, strict=True)) for picks in itertools.product(*(choices[name] for name in unique))]
+    combined = [
+        dict(zip(unique, picks, strict=True))
+        for picks in itertools.product(*(choices[name] for name in unique))
+    ]
     turned = [entry for entry in combined if all(entry[name] == choices[name][-1] for name in unique)]
     rest = [entry for entry in combined[1:] if entry not in turned]
     return list({tuple(entry.items()): entry for entry in (combined[0], *turned, *rest)}.values())
 
 
-def _layout(roles: Mapping[str, tuple[Unit, int]], found: Sequence[Unit], turn: Mapping[str, bool], **more: object) -> Layout:
+def _layout(
+    roles: Mapping[str, tuple[Unit, int]], found: Sequence[Unit], turn: Mapping[str, bool], **more: object
+) -> Layout:
     used = {unit.name for unit, _ in roles.values()}
     return Layout(
         slots={role: Slot(unit, part, turn[unit.name]) for role, (unit, part) in roles.items()},
@@ -234,7 +254,9 @@ def _layout(roles: Mapping[str, tuple[Unit, int]], found: Sequence[Unit], turn: 
     )
 
 
-def _expand(assignments: Sequence[Mapping[str, tuple[Unit, int]]], found: Sequence[Unit], *, fused: bool) -> list[Layout]:
+def _expand(
+    assignments: Sequence[Mapping[str, tuple[Unit, int]]], found: Sequence[Unit], *, fused: bool
+) -> list[Layout]:
     """All assignments in their own orientation first, then every other orientation."""
     first: list[Layout] = []
     later: list[Layout] = []
@@ -254,9 +276,8 @@ def _outputs(squares: Sequence[Unit]) -> list[Unit | None]:
 
 def _fused_layouts(fused: Sequence[Unit], squares: Sequence[Unit], order_is_fixed: bool) -> list[Layout]:
     assignments = []
-    orders = [("query", "key", "value")]
-    if not order_is_fixed:
-        orders = list(itertools.permutations(orders[0]))
+    right = ("query", "key", "value")
+    orders = [right] if order_is_fixed else list(itertools.permutations(right))
     for order in orders:
         for unit in fused:
             for output in _outputs(squares):
@@ -310,11 +331,9 @@ def _borrowing_layouts(squares: Sequence[Unit]) -> list[Layout]:
         own = {**pinned, **dict(zip(chosen, silent, strict=False))}
         missing = [role for role in roles if role not in own]
         present = [role for role in roles if role in own]
-        for sources in itertools.product((*present, "x"), repeat=len(missing)):
-            results.append(
-                Layout(
-                    slots={str(role): Slot(unit, 0, unit.orientations[0]) for role, unit in own.items()},
-                    borrowed=dict(zip(missing, sources, strict=True)),
-                )
-            )
+        slots = {str(role): Slot(unit, 0, unit.orientations[0]) for role, unit in own.items()}
+        results += [
+            Layout(slots=slots, borrowed=dict(zip(missing, sources, strict=True)))
+            for sources in itertools.product((*present, "x"), repeat=len(missing))
+        ]
     return results

@@ -22,7 +22,11 @@ def _record(outcome: Outcome, optional: set[str], bench: Bench) -> CheckRecord:
     raised = outcome.raised
     if raised is None:
         return CheckRecord(
-            id=outcome.id, concept=outcome.info.concept, title=outcome.info.title, status="passed", required=required
+            id=outcome.id,
+            concept=outcome.info.concept,
+            title=outcome.info.title,
+            status="passed",
+            required=required,
         )
     if isinstance(raised, NotReached):
         return CheckRecord(
@@ -53,7 +57,10 @@ def _record(outcome: Outcome, optional: set[str], bench: Bench) -> CheckRecord:
 
 def concept_records(kata: Kata, checks: Sequence[CheckRecord]) -> tuple[ConceptRecord, ...]:
     """The points of every concept: all of them when each of its checks passed, else none."""
-    return tuple(_concept(concept, [check for check in checks if check.concept == concept.id]) for concept in kata.concepts)
+    return tuple(
+        _concept(concept, [check for check in checks if check.concept == concept.id])
+        for concept in kata.concepts
+    )
 
 
 def _concept(concept: Concept, checks: Sequence[CheckRecord]) -> ConceptRecord:

@@ -100,8 +100,16 @@ def _checked(content: KataContent, bench: Bench, seed: int, source: SourceRecord
     concepts = concept_records(kata, checks)
     result = verdict(checks)
     clean = all(check.status == "passed" or not check.required for check in checks)
-    found = () if clean and result == "passed" and all(c.status == "passed" for c in checks if c.concept != "robustness") else diagnose(bench, outcomes)
-    comments = shape_comments(bench.blame.lines, bench.blame.unmasked, {"batch": 3, "seq_len": 5, "hidden_dim": WIDTH})
+    found = (
+        ()
+        if clean
+        and result == "passed"
+        and all(c.status == "passed" for c in checks if c.concept != "robustness")
+        else diagnose(bench, outcomes)
+    )
+    comments = shape_comments(
+        bench.blame.lines, bench.blame.unmasked, {"batch": 3, "seq_len": 5, "hidden_dim": WIDTH}
+    )
     return Grade(
         kata=kata.id,
         verdict=result,

@@ -1,8 +1,9 @@
 """Which step is wrong: the explanation of the outputs, read concept by concept.
 
-A concept's check asks `Steps.expect`. If the outputs are explained, the concept fails exactly when one of the
-explaining mistakes belongs to it: everything else was reproduced by the right step. If nothing explains them, the
-x-ray's own measurement decides, and where that is impossible too the check is not reached.
+A concept's check asks `Steps.expect`. If the outputs are explained, the concept fails exactly when one of
+the explaining mistakes belongs to it: everything else was reproduced by the right step. If nothing
+explains them, the x-ray's own measurement decides, and where that is impossible too the check is not
+reached.
 """
 
 from __future__ import annotations
@@ -90,7 +91,9 @@ class Steps:
             fail(
                 "Query, key and value do not have a layer each.",
                 expected=expected,
-                actual=", ".join(f"the {role} has no layer of its own" for role in explanation.layout.borrowed),
+                actual=", ".join(
+                    f"the {role} has no layer of its own" for role in explanation.layout.borrowed
+                ),
             )
         if wrong:
             label = self._candidate.content.labels[wrong[0].label]

@@ -1,4 +1,4 @@
-"""Inputs changed in one way, to ask one question: another sample, another order of tokens, half precision …"""
+"""Inputs changed in one way, to ask one question: another sample, another order, half precision …"""
 
 from __future__ import annotations
 
@@ -78,6 +78,8 @@ class Variations:
         base = self._base
         rig = self._candidate.rig(rate=0.0)
         one, other = (self._candidate.run(rig, base, training=True, seed=seed).output for seed in (21, 22))
-        return one is not None and other is not None and not torch.equal(
-            torch.nan_to_num(one), torch.nan_to_num(other)
+        return (
+            one is not None
+            and other is not None
+            and not torch.equal(torch.nan_to_num(one), torch.nan_to_num(other))
         )

@@ -16,15 +16,15 @@ STAGES = {
 }
 
 
-def sentence(problem: Failure | WorkerLost, file_name: str, class_name: str = "") -> str:
+def sentence(problem: Failure | WorkerLost, file_name: str) -> str:
     """What happened, for the candidate: file and line where known, never a traceback of ours."""
     if isinstance(problem, WorkerLost):
         return _lost(problem)
     place = f"{file_name}:{problem.line}: " if problem.line else f"{file_name}: "
-    return place + _what(problem, class_name)
+    return place + _what(problem)
 
 
-def _what(failure: Failure, class_name: str) -> str:
+def _what(failure: Failure) -> str:
     text = " ".join(failure.text.split())[:400]
     if failure.type == "ClassMissing":
         return _class_missing(failure)
@@ -33,17 +33,28 @@ def _what(failure: Failure, class_name: str) -> str:
     if failure.type in ("SyntaxError", "IndentationError", "TabError"):
         return f"{failure.type}: {text}."
     if failure.type == "SystemExit":
-        return f"the code called sys.exit ({text or '0'}) {STAGES[failure.stage]}. Put it under `if __name__ == \"__main__\":`."
+        called = f"the code called sys.exit ({text or '0'}) {STAGES[failure.stage]}."
+        return called + ' Put it under `if __name__ == "__main__":`.'
     if failure.type == "EOFError":
-        return f"EOFError: the code waits for input() {STAGES[failure.stage]}, and nobody can type here. Take it out."
+        waits = f"EOFError: the code waits for input() {STAGES[failure.stage]}"
+        return waits + ", and nobody can type here. Take it out."
     if failure.type == "BdbQuit":
         return f"a breakpoint() was left {STAGES[failure.stage]}. Take it out."
     if failure.type == "NotImplementedError" and failure.text.startswith("TODO"):
         return f"still open: {text}"
-    if failure.type in ("MemoryError",) or "can't allocate memory" in text or "not enough memory" in text.lower():
+    if (
+        failure.type in ("MemoryError",)
+        or "can't allocate memory" in text
+        or "not enough memory" in text.lower()
+    ):
         return f"not enough memory {STAGES[failure.stage]}: {text or failure.type}."
-    meant = f" Did you mean {' or '.join(f'`{_dotted(failure, near)}`' for near in failure.near[:2])}?" if failure.near else ""
-    return f"{failure.type} {STAGES[failure.stage]}: {text}{'' if text.endswith(('.', '?', '!')) else '.'}{meant}"
+    meant = (
+        f" Did you mean {' or '.join(f'`{_dotted(failure, near)}`' for near in failure.near[:2])}?"
+        if failure.near
+        else ""
+    )
+    stop = "" if text.endswith((".", "?", "!")) else "."
+    return f"{failure.type} {STAGES[failure.stage]}: {text}{stop}{meant}"
 
 
 def _dotted(failure: Failure, near: str) -> str:
@@ -59,7 +70,8 @@ def _class_missing(failure: Failure) -> str:
 
 def _lost(lost: WorkerLost) -> str:
     if lost.why == "hang":
-        return f"The code did not finish within {lost.seconds:.1f} s and was stopped. Look for a loop that never ends."
+        stopped = f"The code did not finish within {lost.seconds:.1f} s and was stopped."
+        return stopped + " Look for a loop that never ends."
     if lost.why == "total":
         return "The time for the whole grade ran out, and the code was stopped."
     if lost.why == "garbage":

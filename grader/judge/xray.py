@@ -1,7 +1,8 @@
 """The x-ray: concepts measured by themselves, whatever else is wrong.
 
-With value and output projections set to the identity and distinct one-hot tokens (seq_len < hidden_dim), the output
-*is* the attention-weight matrix. Row sums, hidden columns and the measured divisor of the scores follow from it.
+With value and output projections set to the identity and distinct one-hot tokens (seq_len < hidden_dim),
+the output *is* the attention-weight matrix. Row sums, hidden columns and the measured divisor of the
+scores follow from it.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ MASKED_MAP_PROBE = Probe("masked_map", 3, 5, mask="bss")
 class Map:
     """Attention weights of one call: (batch, seq_len, seq_len), the candidate's and the right ones.
 
-    `logits` are the unscaled scores query·key of the judge's own layers; `spill` is what the output holds outside
-    the columns of the tokens (0 in a right answer).
+    `logits` are the unscaled scores query·key of the judge's own layers; `spill` is what the output holds
+    outside the columns of the tokens (0 in a right answer).
     """
 
     actual: Tensor
@@ -64,7 +65,7 @@ class XRay:
 
     @cached_property
     def divisor(self) -> float:
-        """What the scores are divided by, from ratios of the weights: log wᵢⱼ - log wᵢₖ = (sᵢⱼ - sᵢₖ)/divisor."""
+        """What the scores are divided by: log wᵢⱼ - log wᵢₖ = (sᵢⱼ - sᵢₖ)/divisor."""
         found = self.plain
         if not bool((found.actual > 0).all()):
             raise NotReached("the weights are not all positive, so no ratio of logarithms exists")
@@ -78,7 +79,7 @@ class XRay:
         return 1 / slope
 
     def values(self, rig: Rig, value: Tensor) -> Mapping[str, Tensor]:
-        """The rig's parameters with this value weight, no value bias, and the identity as output projection."""
+        """The rig's parameters with this value weight, no value bias, the identity as output projection."""
         values = {name: tensor.clone() for name, tensor in rig.values.items()}
         try:
             self.layout.slots["value"].write(values, Affine(value), rig.width)
@@ -111,7 +112,7 @@ class XRay:
 
 
 def one_hot(probe: Probe, seed: int) -> tuple[Drawn, Tensor]:
-    """Tokens that are distinct one-hot vectors, other ones in each sample, and which (batch, seq_len) they are."""
+    """Tokens that are distinct one-hot vectors, others in each sample, and which: (batch, seq_len)."""
     drawn = probes.draw(probe, seed)
     generator = torch.Generator().manual_seed(seed ^ 0x5EED)
     order = torch.stack(

@@ -13,9 +13,7 @@ from grader.protocol import MAX_TEXT, Failure, Frame, TraceEntry
 MAX_FRAMES = 12
 
 
-def describe(
-    error: BaseException, stage: str, file_name: str, trace: tuple[TraceEntry, ...] = ()
-) -> Failure:
+def describe(error: BaseException, stage: str, file_name: str, trace: tuple[TraceEntry, ...] = ()) -> Failure:
     """The failure record of an exception that came out of the candidate's code."""
     frames = _own_frames(error, file_name)
     line = frames[-1].line if frames else None

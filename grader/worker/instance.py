@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -110,7 +111,7 @@ def _owner(module: nn.Module, name: str) -> str:
     return type(nn.Module.get_submodule(module, place)).__name__[:80]
 
 
-def _set_parameters(named: dict[str, Tensor], tensors: dict[str, Tensor]) -> None:
+def _set_parameters(named: Mapping[str, Tensor], tensors: dict[str, Tensor]) -> None:
     with torch.no_grad():
         for name, value in tensors.items():
             if name.startswith("p:"):
@@ -178,7 +179,7 @@ def _plain(value: Tensor) -> Tensor:
 def _gradients(
     returned: object,
     x: Tensor,
-    named: dict[str, Tensor],
+    named: Mapping[str, Tensor],
     cotangent: Tensor,
     reply: dict[str, Tensor],
     file_name: str,

@@ -1,7 +1,7 @@
 """The submitted bytes become a module, and the module's class is found.
 
-A notebook becomes one text: its code cells in order, magics and shell lines blanked out. Line numbers in every
-record refer to that text.
+A notebook becomes one text: its code cells in order, magics and shell lines blanked out. Line numbers in
+every record refer to that text.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _run(chunks: list[Chunk], module: types.ModuleType, file_name: str) -> BaseE
     for chunk in chunks:
         try:
             code = compile("\n" * (chunk.first_line - 1) + chunk.text, file_name, "exec", dont_inherit=True)
-            exec(code, module.__dict__)  # noqa: S102 - running the candidate's file is this process's job
+            exec(code, module.__dict__)
         except BaseException as error:  # noqa: BLE001 - whatever it raises is the candidate's
             first = first or error
     return first
@@ -133,7 +133,9 @@ def _class_failure(kind: str, class_name: str, own: list[type[nn.Module]], line:
 
 def _loaded(found: type[nn.Module], module: types.ModuleType, text: str, later: Failure | None) -> Loaded:
     classes = [
-        name for name, thing in module.__dict__.items() if isinstance(thing, type) and issubclass(thing, nn.Module)
+        name
+        for name, thing in module.__dict__.items()
+        if isinstance(thing, type) and issubclass(thing, nn.Module)
     ]
     return Loaded(
         class_name=found.__name__[:80],

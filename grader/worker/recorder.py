@@ -1,8 +1,9 @@
 """What torch was asked to do, from which line of the candidate's file.
 
-`Recorder` is a `TorchFunctionMode`: it sees Python-level calls with their shapes. It is blind to scripted code,
-to other threads and to disabled torch functions; `Dispatched` sees the operations below autograd, also from the
-first and the last of these. Neither can make an answer pass: they explain, and they find banned calls.
+`Recorder` is a `TorchFunctionMode`: it sees Python-level calls with their shapes. It is blind to scripted
+code, to other threads and to disabled torch functions; `Dispatched` sees the operations below autograd,
+also from the first and the last of these. Neither can make an answer pass: they explain, and they find
+banned calls.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import Any
 
 import torch
@@ -38,7 +40,7 @@ class Recorder(TorchFunctionMode):
     def __torch_function__(
         self,
         func: Callable[..., Any],
-        types: Iterable[type],  # noqa: ARG002 - the protocol's signature
+        types: Iterable[type],
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
@@ -73,7 +75,9 @@ class Recorder(TorchFunctionMode):
                 line=line,
                 call=call,
                 inputs=tuple(_shape(value) for value in inputs),
-                parameters=tuple(self._parameters[id(value)] for value in inputs if id(value) in self._parameters),
+                parameters=tuple(
+                    self._parameters[id(value)] for value in inputs if id(value) in self._parameters
+                ),
                 output=_shape(first) if isinstance(first, Tensor) else None,
                 outputs=len(result) if isinstance(result, tuple | list) else 1,
                 numbers=_numbers(args, kwargs),
@@ -84,7 +88,7 @@ class Recorder(TorchFunctionMode):
 
     def _where(self) -> tuple[int | None, bool]:
         """The innermost line of the candidate's file, and whether the call went through an unknown module."""
-        frame = sys._getframe(3)
+        frame: FrameType | None = sys._getframe(3)
         fresh = False
         while frame is not None:
             if frame.f_code.co_filename == self._file_name:
@@ -92,7 +96,7 @@ class Recorder(TorchFunctionMode):
             owner = frame.f_locals.get("self")
             if isinstance(owner, nn.Module) and id(owner) not in self._known:
                 fresh = True
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         return None, False
 
 
@@ -100,7 +104,7 @@ class Dispatched(TorchDispatchMode):
     """Notes the names of the operations below autograd, with the first line that led to each."""
 
     def __init__(self, file_name: str) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._file_name = file_name
         self.lines: dict[str, int] = {}
         self.names: dict[str, None] = {}
@@ -108,24 +112,25 @@ class Dispatched(TorchDispatchMode):
     def __torch_dispatch__(
         self,
         func: Callable[..., Any],
-        types: Iterable[type],  # noqa: ARG002 - the protocol's signature
+        types: Iterable[type],
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         name = str(getattr(func, "overloadpacket", func)).rpartition(".")[2][:80]
         if name not in self.names and len(self.names) < MAX_DISPATCHED:
             self.names[name] = None
-            frame = sys._getframe(1)
+            frame: FrameType | None = sys._getframe(1)
             while frame is not None and frame.f_code.co_filename != self._file_name:
-                frame = frame.f_back  # type: ignore[assignment]
+                frame = frame.f_back
             if frame is not None:
                 self.lines[name] = frame.f_lineno
         return func(*args, **(kwargs or {}))
 
 
-# torch wraps the method so that its compiler leaves it alone, and the wrapper imports the compiler: 1 s for nothing,
-# as nothing here is compiled.
-setattr(Dispatched, "__torch_dispatch__", inspect.unwrap(Dispatched.__torch_dispatch__))
+# torch wraps the method so that its compiler leaves it alone, and the wrapper imports the compiler: a second
+# for nothing, as nothing here is compiled.
+_plain_dispatch = inspect.unwrap(Dispatched.__torch_dispatch__)
+type.__setattr__(Dispatched, "__torch_dispatch__", _plain_dispatch)
 
 
 def _call_name(func: Callable[..., Any]) -> str:

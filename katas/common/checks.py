@@ -69,7 +69,13 @@ def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(candidate: Candidate,
     assert called is not None
     expected = f"one tensor of shape {tuple(seen.drawn.x.shape)}"
     if called.returned == "none":
-        fail(no_tensor(seen), expected=expected, actual="None", mistake="returns_none_without_mask", line=blame.last())
+        fail(
+            no_tensor(seen),
+            expected=expected,
+            actual="None",
+            mistake="returns_none_without_mask",
+            line=blame.last(),
+        )
     if called.returned in ("other", "odd"):
         fail(no_tensor(seen), expected=expected, actual=called.odd or called.type, line=blame.last())
     if called.returned == "tuple":
@@ -175,7 +181,9 @@ def the_output_mixes_the_values_with_the_weights(steps: Steps) -> None:
     steps.expect("mix", "output = weights @ value, nothing added and nothing lost")
 
 
-@check("output", why="The output projection maps the mixed values back; forgetting the call leaves it untrained.")
+@check(
+    "output", why="The output projection maps the mixed values back; forgetting the call leaves it untrained."
+)
 def the_output_projection_is_applied_last(candidate: Candidate, steps: Steps, blame: Blame) -> None:
     layout = candidate.likely_layout
     if layout is not None and "output" not in layout.slots and steps.right:
@@ -272,8 +280,12 @@ def mask_mistake(candidate: Candidate, failed: list[Observation]) -> str | None:
 
 
 def _what_fails(failed: list[Observation], total: int) -> str:
-    kinds = sorted({f"{seen.probe.mask_shape} {str(seen.probe.dtype).removeprefix('torch.')}" for seen in failed})
-    return f"{len(failed)} of {total} masks crash" + (f": {', '.join(kinds[:4])}" if len(failed) < total else "")
+    kinds = sorted(
+        {f"{seen.probe.mask_shape} {str(seen.probe.dtype).removeprefix('torch.')}" for seen in failed}
+    )
+    return f"{len(failed)} of {total} masks crash" + (
+        f": {', '.join(kinds[:4])}" if len(failed) < total else ""
+    )
 
 
 # dropout --------------------------------------------------------------------------------------------------
@@ -293,8 +305,13 @@ def in_eval_mode_nothing_is_dropped(candidate: Candidate, blame: Blame) -> None:
         )
 
 
-@check("dropout", why="Dropping attention weights, each kept one grown by 1/(1-p), is what regularises attention.")
-def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(candidate: Candidate, dropout: DropoutMeter, blame: Blame, labels: Labels) -> None:
+@check(
+    "dropout",
+    why="Dropping attention weights, each kept one grown by 1/(1-p), is what regularises attention.",
+)
+def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(
+    candidate: Candidate, dropout: DropoutMeter, blame: Blame, labels: Labels
+) -> None:
     _require_some_output(candidate)
     for reading in (dropout.main, dropout.other):
         label = reading.mistake
@@ -325,7 +342,9 @@ def in_training_hidden_keys_stay_hidden(candidate: Candidate, dropout: DropoutMe
 
 
 @check("gradients", why="A layer that no gradient reaches never learns, and nothing else shows it.")
-def gradients_reach_the_input_and_every_projection(candidate: Candidate, gradients: GradientMeter, steps: Steps, blame: Blame) -> None:
+def gradients_reach_the_input_and_every_projection(
+    candidate: Candidate, gradients: GradientMeter, steps: Steps, blame: Blame
+) -> None:
     _require_some_output(candidate)
     seen = gradients.seen
     if seen.problem is not None or seen.called is None or seen.output is None:
@@ -399,7 +418,9 @@ def the_module_stays_in_its_mode(candidate: Candidate, blame: Blame) -> None:
 # robustness (optional) ------------------------------------------------------------------------------------
 
 
-@check("robustness", why="Real batches hold sequences that are padding only; a NaN there spreads to everything.")
+@check(
+    "robustness", why="Real batches hold sequences that are padding only; a NaN there spreads to everything."
+)
 def a_row_with_everything_hidden_stays_finite(variations: Variations) -> None:
     seen = variations.all_hidden
     if seen.output is None:
@@ -494,7 +515,9 @@ def permuting_the_tokens_permutes_the_output(candidate: Candidate, variations: V
 @check("end_to_end", why="Training computes the same attention; only dropout may differ.")
 def training_without_dropout_gives_the_same_output(candidate: Candidate, variations: Variations) -> None:
     if candidate.kata.has_dropout and not candidate.takes_rate:
-        raise NotReached("the constructor takes no dropout rate, so dropout cannot be switched off in training")
+        raise NotReached(
+            "the constructor takes no dropout rate, so dropout cannot be switched off in training"
+        )
     probe = candidate.standard_probes[-1]
     still = candidate.observe(probe)
     moved = candidate.observe(probe, training=True)

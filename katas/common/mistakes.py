@@ -1,8 +1,8 @@
 """The known wrong ways of single-head self-attention: each form replaces one step (rarely two).
 
 What an interviewer says about a label stands in `mistakes.toml`. The order within a step is the order of
-preference when two forms explain the same output. Forms of step "drop", and those that move dropout elsewhere,
-show in training mode only.
+preference when two forms explain the same output. Forms of step "drop", and those that move dropout
+elsewhere, show in training mode only.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
+from kata_content.common.steps import pass_on
 from torch import Tensor
 
 from grader.authoring import Context, Form
-from kata_content.common.steps import pass_on
+
 
 def keep(c: Context) -> Context:
     """The step does nothing."""
@@ -37,8 +38,10 @@ def added(bias: Callable[[Tensor], Tensor]) -> Callable[[Context], Context]:
     return lambda c: c if c.mask is None else c.but(scores=c.scores + bias(c.mask.to(c.scores.dtype)))
 
 
-def hidden_where(rule: Callable[[Tensor], Tensor], fill: float = float("-inf")) -> Callable[[Context], Context]:
-    """Another set of scores hidden: `rule` makes it from the visible entries, (batch, seq_len, seq_len) bool."""
+def hidden_where(
+    rule: Callable[[Tensor], Tensor], fill: float = float("-inf")
+) -> Callable[[Context], Context]:
+    """Another set of scores hidden: `rule` makes it from what is visible, (batch, seq_len, seq_len) bool."""
 
     def step(c: Context) -> Context:
         if c.visible is None:
@@ -127,8 +130,8 @@ def split_order(query: str, key: str, value: str) -> Form:
         "qkv_order_wrong",
         {"project": projected(query, key, value)},
         needs=frozenset({"fused"}),
-        shows=f"the query is taken from the {query} third, the key from the {key} third and the value from the"
-        f" {value} third of the fused projection",
+        shows=f"the query is taken from the {query} third, the key from the {key} third and the value"
+        f" from the {value} third of the fused projection",
     )
 
 
@@ -286,7 +289,10 @@ SCALE = (
     ),
     Form(
         "scale_after_softmax",
-        {"scale": keep, "normalise": lambda c: c.but(weights=torch.softmax(c.scores, -1) / math.sqrt(c.hidden_dim))},
+        {
+            "scale": keep,
+            "normalise": lambda c: c.but(weights=torch.softmax(c.scores, -1) / math.sqrt(c.hidden_dim)),
+        },
     ),
 )
 
@@ -587,7 +593,11 @@ MASK = (
     ),
     Form(
         "mask_on_queries_instead_of_keys",
-        {"mask": lambda c: c if c.mask is None else c.but(scores=c.scores.masked_fill(c.mask[..., :1] == 0, -1e9))},
+        {
+            "mask": lambda c: (
+                c if c.mask is None else c.but(scores=c.scores.masked_fill(c.mask[..., :1] == 0, -1e9))
+            )
+        },
         shows="only the first column of the mask is used, so whole query rows are hidden or shown",
     ),
     Form(
@@ -623,7 +633,10 @@ MASK = (
 )
 
 CAUSAL_WITHOUT_MASK_STEP = (
-    Form("causal_by_default", {"normalise": weighed(lambda s: torch.softmax(s + torch.full_like(s, -1e9).triu(1), -1))}),
+    Form(
+        "causal_by_default",
+        {"normalise": weighed(lambda s: torch.softmax(s + torch.full_like(s, -1e9).triu(1), -1))},
+    ),
 )
 
 VALUES = (*SCALE, *SCORES, *PROJECTIONS, *SOFTMAX, *MIX, *OUTPUT)
@@ -657,7 +670,9 @@ TRAINING = (
         "dropout_before_softmax",
         {
             "drop": keep,
-            "normalise": lambda c: c.but(weights=torch.softmax(F.dropout(c.scores, c.rate, c.training), dim=-1)),
+            "normalise": lambda c: c.but(
+                weights=torch.softmax(F.dropout(c.scores, c.rate, c.training), dim=-1)
+            ),
         },
     ),
     Form(

@@ -38,7 +38,7 @@ def normalise(c: Context) -> Context:
 
 
 def drop(c: Context) -> Context:
-    """Dropout on the attention weights, in training only (Vaswani et al. 2017, section 5.4, and common code)."""
+    """Dropout on the attention weights, in training only (the place that common code gives it)."""
     return c.but(weights=F.dropout(c.weights, c.rate, c.training))
 
 

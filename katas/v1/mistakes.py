@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from grader.authoring import Example
 from kata_content.common import mistakes as common
 from kata_content.common.steps import FORMULA as PLAN
+
+from grader.authoring import Example
 
 VALUES = (*common.VALUES, *common.CAUSAL_WITHOUT_MASK_STEP)
 TRAINING = ()

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from grader.authoring import Blame, Candidate, NotReached, check, fail
 from kata_content.common.checks import (
-    the_class_builds_with_a_given_hidden_dim,
+    attention_is_written_by_hand,
+    each_row_of_weights_sums_to_one,
+    eval_mode_is_deterministic,
     forward_returns_one_tensor_of_the_shape_and_dtype_of_x,
     forward_runs_on_every_batch_size_length_and_width,
-    attention_is_written_by_hand,
-    query_key_and_value_come_from_their_own_projections,
-    scores_compare_every_query_with_every_key,
-    scores_are_divided_by_sqrt_hidden_dim,
-    each_row_of_weights_sums_to_one,
-    the_output_mixes_the_values_with_the_weights,
     gradients_reach_the_input_and_every_projection,
-    the_input_and_the_mask_are_not_modified,
-    the_module_stays_in_its_mode,
     it_runs_in_float16,
     large_logits_stay_finite,
-    the_output_equals_the_formula_on_every_probe,
-    samples_of_a_batch_do_not_see_each_other,
     permuting_the_tokens_permutes_the_output,
+    query_key_and_value_come_from_their_own_projections,
+    samples_of_a_batch_do_not_see_each_other,
+    scores_are_divided_by_sqrt_hidden_dim,
+    scores_compare_every_query_with_every_key,
+    the_class_builds_with_a_given_hidden_dim,
+    the_input_and_the_mask_are_not_modified,
+    the_module_stays_in_its_mode,
+    the_output_equals_the_formula_on_every_probe,
+    the_output_mixes_the_values_with_the_weights,
     training_without_dropout_gives_the_same_output,
-    eval_mode_is_deterministic,
 )
 
+from grader.authoring import Blame, Candidate, NotReached, check, fail
 
-@check("projections", why="One matrix product of width 3·hidden_dim keeps the hardware busier than three small ones.")
+
+@check(
+    "projections",
+    why="One matrix product of width 3·hidden_dim keeps the hardware busier than three small ones.",
+)
 def one_fused_projection_makes_query_key_and_value(candidate: Candidate, blame: Blame) -> None:
     if not candidate.rig().units:
         raise NotReached("no projection was found")
@@ -43,24 +47,24 @@ def one_fused_projection_makes_query_key_and_value(candidate: Candidate, blame: 
 
 
 __all__ = [
-    "one_fused_projection_makes_query_key_and_value",
-    "the_class_builds_with_a_given_hidden_dim",
+    "attention_is_written_by_hand",
+    "each_row_of_weights_sums_to_one",
+    "eval_mode_is_deterministic",
     "forward_returns_one_tensor_of_the_shape_and_dtype_of_x",
     "forward_runs_on_every_batch_size_length_and_width",
-    "attention_is_written_by_hand",
-    "query_key_and_value_come_from_their_own_projections",
-    "scores_compare_every_query_with_every_key",
-    "scores_are_divided_by_sqrt_hidden_dim",
-    "each_row_of_weights_sums_to_one",
-    "the_output_mixes_the_values_with_the_weights",
     "gradients_reach_the_input_and_every_projection",
-    "the_input_and_the_mask_are_not_modified",
-    "the_module_stays_in_its_mode",
     "it_runs_in_float16",
     "large_logits_stay_finite",
-    "the_output_equals_the_formula_on_every_probe",
-    "samples_of_a_batch_do_not_see_each_other",
+    "one_fused_projection_makes_query_key_and_value",
     "permuting_the_tokens_permutes_the_output",
+    "query_key_and_value_come_from_their_own_projections",
+    "samples_of_a_batch_do_not_see_each_other",
+    "scores_are_divided_by_sqrt_hidden_dim",
+    "scores_compare_every_query_with_every_key",
+    "the_class_builds_with_a_given_hidden_dim",
+    "the_input_and_the_mask_are_not_modified",
+    "the_module_stays_in_its_mode",
+    "the_output_equals_the_formula_on_every_probe",
+    "the_output_mixes_the_values_with_the_weights",
     "training_without_dropout_gives_the_same_output",
-    "eval_mode_is_deterministic",
 ]

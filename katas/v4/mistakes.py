@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from grader.authoring import Example
 from kata_content.common import mistakes as common
 from kata_content.common.steps import MASKED as PLAN
+
+from grader.authoring import Example
 
 VALUES = common.MASKED_VALUES
 TRAINING = common.TRAINING
