@@ -90,7 +90,7 @@ class Candidate:
 
     def _load(self, source: bytes) -> None:
         request = Load(file_name=self.file_name, class_name=self.kata.class_name)
-        tensors = {"source": torch.frombuffer(bytearray(source), dtype=torch.uint8)}
+        tensors = {"source": torch.tensor(list(source), dtype=torch.uint8)}
         try:
             reply, _ = self._caller.exchange(request, tensors, self._seconds)
         except WorkerLost as lost:

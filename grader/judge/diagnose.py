@@ -82,7 +82,7 @@ def _explained(bench: Bench, explanation: Explanation) -> Diagnosis:
     texts = [bench.labels[label] for label in labels]
     clauses = _clauses(bench, explanation)
     exact = not explanation.alternatives
-    lead = "Your output is exactly what you get when" if exact else "Your output is consistent with this:"
+    lead = "Your output is exactly what you get when" if exact else "Your output is what you get when"
     concept = (
         bench.steps.concept_of(explanation.forms[0])
         if explanation.forms

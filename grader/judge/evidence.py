@@ -16,12 +16,16 @@ ATTENTION_CALLS = frozenset({"scaled_dot_product_attention"})
 
 
 def prefer(explanation: Explanation, trace: Sequence[TraceEntry]) -> Explanation:
-    """The explanation with the better-supported of its equal readings in front."""
+    """The explanation with its best-supported reading in front; readings that less speaks for fall away."""
     readings = [explanation.forms, *explanation.alternatives]
-    best = max(readings, key=lambda forms: _support(forms, trace))
-    if best is explanation.forms:
-        return explanation
-    rest = tuple(forms for forms in readings if forms is not best)
+    support = [_support(forms, trace) for forms in readings]
+    place = support.index(max(support))
+    best = readings[place]
+    rest = tuple(
+        forms
+        for forms, speaks in zip(readings, support, strict=True)
+        if forms is not best and speaks == support[place]
+    )
     return Explanation(best, explanation.layout, rest, explanation.divisors, explanation.masked)
 
 

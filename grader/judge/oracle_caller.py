@@ -6,7 +6,8 @@ layers of its own under conventional names, takes the values that the judge sets
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -171,8 +172,7 @@ class OracleCaller:
             extra={"output_step": "output" in self._kata.layers.roles},
         )
         try:
-            with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(cotangent is not None):
-                torch.manual_seed(request.seed)
+            with _seeded(request.seed), torch.set_grad_enabled(cotangent is not None):
                 output = run(self._plan, context, self._variant).output
         except CRASHES as error:
             return _failure("forward", error), {}
@@ -190,6 +190,18 @@ class OracleCaller:
             backward=backward,
         )
         return called, reply
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """The CPU's generator at that seed; afterwards it goes on as if nothing had been drawn."""
+    generator = torch.default_generator
+    state = generator.get_state()
+    generator.manual_seed(seed)
+    try:
+        yield
+    finally:
+        generator.set_state(state)
 
 
 def _composed(forms: Sequence[Form]) -> Variant:

@@ -12,9 +12,11 @@ from grader.records import CheckRecord, ConceptRecord, Status, Verdict
 
 
 def check_records(outcomes: Sequence[Outcome], kata: Kata, bench: Bench) -> tuple[CheckRecord, ...]:
-    """One record a check, in the order in which they ran."""
+    """One record a check, in the order of the kata's concepts; the end-to-end gates come last."""
     optional = {concept.id for concept in kata.concepts if not concept.required}
-    return tuple(_record(outcome, optional, bench) for outcome in outcomes)
+    order = {concept.id: place for place, concept in enumerate(kata.concepts)}
+    ordered = sorted(outcomes, key=lambda outcome: order.get(outcome.info.concept, len(order)))
+    return tuple(_record(outcome, optional, bench) for outcome in ordered)
 
 
 def _record(outcome: Outcome, optional: set[str], bench: Bench) -> CheckRecord:

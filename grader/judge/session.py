@@ -6,6 +6,7 @@ import platform
 import time
 from collections.abc import Callable
 
+import msgspec
 import torch
 
 import grader
@@ -28,6 +29,7 @@ from grader.protocol import Failure
 from grader.records import (
     AttentionMap,
     ConceptRecord,
+    Diagnosis,
     Environment,
     Grade,
     SourceRecord,
@@ -63,7 +65,7 @@ def judge(
         torch=str(torch.__version__),
         isolation=handle.isolation,
     )
-    return _replace(
+    return msgspec.structs.replace(
         graded,
         printed=channel.printed,
         environment=environment,
@@ -99,14 +101,8 @@ def _checked(content: KataContent, bench: Bench, seed: int, source: SourceRecord
     checks = check_records(outcomes, kata, bench)
     concepts = concept_records(kata, checks)
     result = verdict(checks)
-    clean = all(check.status == "passed" or not check.required for check in checks)
-    found = (
-        ()
-        if clean
-        and result == "passed"
-        and all(c.status == "passed" for c in checks if c.concept != "robustness")
-        else diagnose(bench, outcomes)
-    )
+    clean = all(check.status == "passed" for check in checks if check.concept not in _optional(kata))
+    found = () if clean else diagnose(bench, outcomes)
     comments = shape_comments(
         bench.blame.lines, bench.blame.unmasked, {"batch": 3, "seq_len": 5, "hidden_dim": WIDTH}
     )
@@ -114,7 +110,7 @@ def _checked(content: KataContent, bench: Bench, seed: int, source: SourceRecord
         kata=kata.id,
         verdict=result,
         seed=seed,
-        reason=None if result == "passed" else reason(checks, found[0].sentence if found else None),
+        reason=None if result == "passed" else reason(checks, _spoken(bench, found)),
         points=sum(concept.points for concept in concepts),
         max_points=kata.max_points,
         concepts=concepts,
@@ -126,6 +122,15 @@ def _checked(content: KataContent, bench: Bench, seed: int, source: SourceRecord
         maps=() if result == "passed" else _maps(bench),
         source=source,
     )
+
+
+def _optional(kata: Kata) -> set[str]:
+    return {concept.id for concept in kata.concepts if not concept.required}
+
+
+def _spoken(bench: Bench, found: tuple[Diagnosis, ...]) -> str | None:
+    """What an interviewer would say first."""
+    return bench.labels[found[0].mistakes[0]].sentence if found else None
 
 
 def _untouched(kata: Kata) -> tuple[ConceptRecord, ...]:
@@ -173,9 +178,3 @@ def _map(title: str, found: Map) -> AttentionMap:
 
 def _text(submission: Submission) -> str:
     return submission.source.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _replace(grade: Grade, **changes: object) -> Grade:
-    import msgspec
-
-    return msgspec.structs.replace(grade, **changes)

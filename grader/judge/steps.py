@@ -96,8 +96,12 @@ class Steps:
                 ),
             )
         if wrong:
-            label = self._candidate.content.labels[wrong[0].label]
-            fail(label.sentence, expected=expected, actual=self._seen(wrong[0], measure))
+            clause = " and ".join(self.shows(form) for form in wrong)
+            fail(
+                f"{clause[0].upper()}{clause[1:]}.",
+                expected=expected,
+                actual=self._seen(measure),
+            )
 
     def _require_output(self) -> None:
         if any(seen.output is not None for seen in self._candidate.observations):
@@ -121,15 +125,15 @@ class Steps:
         if not reading.holds:
             fail("Measured by itself, this step is wrong.", expected=expected, actual=reading.actual)
 
-    def _seen(self, form: Form, measure: Callable[[], Reading] | None) -> str:
-        if measure is not None:
-            try:
-                reading = measure()
-            except NotReached:
-                return self.shows(form)
-            if not reading.holds:
-                return reading.actual
-        return self.shows(form)
+    def _seen(self, measure: Callable[[], Reading] | None) -> str | None:
+        """The measurement where it shows the fault; else nothing is added to the message."""
+        if measure is None:
+            return None
+        try:
+            reading = measure()
+        except NotReached:
+            return None
+        return None if reading.holds else reading.actual
 
     def shows(self, form: Form) -> str:
         """The clause that says what the form does."""
