@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,8 +57,12 @@ class Prepared:
     filter: seccomp.Filter | None  # None: no seccomp
     processes: int  # that the user ran when it was prepared
 
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        return (*self.roots, *self.writable, *(() if self.ruleset is None else (self.ruleset,)))
+
     def close(self) -> None:
-        for descriptor in (*self.roots, *self.writable, *(() if self.ruleset is None else (self.ruleset,))):
+        for descriptor in self.descriptors:
             os.close(descriptor)
 
 
@@ -103,7 +107,7 @@ def confine(
     """
     policy = prepared.policy
     own = policy.scratch if scratch is None else scratch
-    kept_descriptors = list(keep)
+    kept = [*keep]
     mechanisms: list[str] = []
     missing: list[str] = []
     process.lead_session()
@@ -112,19 +116,16 @@ def confine(
     limits = rlimits.apply(policy.limits, prepared.processes)
     if limits:
         mechanisms.append("rlimits")
-    steps = {
+    steps: dict[str, Callable[[], None]] = {
+        "descriptors": lambda: process.close_descriptors([*kept, *prepared.descriptors]),
         "pdeathsig": lambda: process.die_with_parent(os.getppid() if parent is None else parent),
         "no_new_privs": process.no_new_privileges,
     }
     if policy.level != "process":
-        steps["capabilities"] = lambda: process.drop_capabilities(
-            process.CAP_DAC_READ_SEARCH if prepared.landlock_abi else 0
-        )
+        reading = process.CAP_DAC_READ_SEARCH if prepared.landlock_abi else 0
+        steps["capabilities"] = lambda: process.drop_capabilities(reading)
         steps[LANDLOCK] = lambda: _restrict_files(prepared, own)
-        steps["descriptors"] = lambda: process.close_descriptors(kept_descriptors)
         steps[SECCOMP] = lambda: _filter_calls(prepared)
-    else:
-        steps["descriptors"] = lambda: process.close_descriptors(kept_descriptors)
     for name, step in steps.items():
         try:
             step()
@@ -144,21 +145,30 @@ def confine(
 
 
 def _restrict_files(prepared: Prepared, scratch: Path) -> None:
+    try:
+        if prepared.ruleset is None:
+            raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+        if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208 - Landlock would bind this thread alone
+            raise OSError(errno.EBUSY, "there is more than one thread")
+        _stack_rulesets(prepared, prepared.ruleset, scratch)
+    finally:
+        prepared.close()  # this process's copies: a folder that is open is a way around Landlock
+
+
+def _stack_rulesets(prepared: Prepared, shared: int, scratch: Path) -> None:
     version = prepared.landlock_abi
-    if prepared.ruleset is None:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    if len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208 - Landlock would bind the calling one alone
-        raise OSError(errno.EBUSY, "there is more than one thread")
     own = landlock.create_ruleset(version)
-    for descriptor in prepared.roots:
-        landlock.allow_descriptor(own, descriptor, landlock.READ, version)
-    for descriptor in prepared.writable:
-        landlock.allow_descriptor(own, descriptor, landlock.READ_FILE | landlock.WRITE_FILE, version)
-    if not landlock.allow_path(own, scratch, landlock.SCRATCH, version):
-        raise OSError(errno.ENOENT, f"there is no scratch folder {scratch}")
-    landlock.restrict_self(prepared.ruleset, version)
-    landlock.restrict_self(own, version)
-    os.close(own)
+    try:
+        for descriptor in prepared.roots:
+            landlock.allow_descriptor(own, descriptor, landlock.READ, version)
+        for descriptor in prepared.writable:
+            landlock.allow_descriptor(own, descriptor, landlock.READ_FILE | landlock.WRITE_FILE, version)
+        if not landlock.allow_path(own, scratch, landlock.SCRATCH, version):
+            raise OSError(errno.ENOENT, f"there is no scratch folder {scratch}")
+        landlock.restrict_self(shared, version)
+        landlock.restrict_self(own, version)
+    finally:
+        os.close(own)
 
 
 def _filter_calls(prepared: Prepared) -> None:

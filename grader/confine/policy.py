@@ -87,7 +87,7 @@ def worker_policy(
     # A folder of packages beneath a denied one (an environment inside the checkout) is a root all the same.
     for root in (*roots, *(path for path in packages if path not in roots)):
         grants.add(root)
-    files = [Path(path) for path in SYSTEM_FILES if Path(path).exists()]
+    files = [Path(path).resolve() for path in SYSTEM_FILES if Path(path).exists()]
     devices = tuple(Path(path) for path in WRITABLE_FILES if Path(path).exists())
     granted = [*grants.readable, *grants.listable, *files, *devices]
     return Policy(
@@ -95,7 +95,7 @@ def worker_policy(
         readable=(*_outermost(grants.readable), *files),
         listable=tuple(sorted(set(grants.listable))),
         writable=devices,
-        roots=tuple(_outermost([*roots, *(path.resolve() for path in granted)])),
+        roots=tuple(_outermost([*roots, *granted])),
         level=level,
         limits=limits,
     )

@@ -21,8 +21,8 @@ class Limits(Record):
     cpu_seconds: int = 60  # of all threads together, from now on; the judge's deadline comes first
     file_size: int = 16 * MIB  # bytes of any one file it writes
     open_files: int = 256
-    # Beyond what the user runs when a policy is prepared: the kernel counts processes and threads of the whole
-    # user, so this stops a flood of threads and nothing smaller. Root is not bound by it.
+    # Beyond what the user runs when a policy is prepared: the kernel counts processes and threads of the
+    # whole user, so this stops a flood of threads and nothing smaller. Root is not bound by it.
     threads: int = 2048
 
 
