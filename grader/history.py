@@ -18,7 +18,9 @@ Clock = Callable[[], datetime]  # the time now, with its time zone
 StartKind = Literal["start", "reset", "found"]
 
 # The start that hints belong to: finding a file that was there already begins no new sitting.
-_SITTING = "(SELECT uuid FROM starts WHERE kata = :kata AND kind != 'found' ORDER BY id DESC LIMIT 1)"
+_SITTING = (
+    "(SELECT uuid FROM starts WHERE kata = :kata AND kind != 'found' ORDER BY at DESC, id DESC LIMIT 1)"
+)
 _HINTS_TAKEN = f"SELECT max(number) FROM hints WHERE kata = :kata AND start_uuid IS {_SITTING}"
 _PASSED_BEFORE_POINTS = "(verdict = 'passed') * 1000000 + points"
 
@@ -126,7 +128,7 @@ class History:
         """Keep a grade with the source that got it; `submission` is `None` when the file was unreadable."""
         with self._database.writing() as connection:
             start = connection.execute(
-                "SELECT uuid FROM starts WHERE path = ? AND kata = ? ORDER BY id DESC LIMIT 1",
+                "SELECT uuid FROM starts WHERE path = ? AND kata = ? ORDER BY at DESC, id DESC LIMIT 1",
                 (_path_text(path), grade.kata),
             ).fetchone()
             attempt = Attempt(
@@ -226,6 +228,11 @@ class History:
         """When the solution of each kata was first shown, by the kata's id."""
         rows = self._database.rows("SELECT kata, min(at) FROM solutions_seen GROUP BY kata")
         return {row[0]: _time(row[1]) for row in rows}
+
+    def solution_views(self, kata: str) -> list[datetime]:
+        """Every time that the solution of a kata was shown."""
+        rows = self._database.rows("SELECT at FROM solutions_seen WHERE kata = :kata ORDER BY at", kata=kata)
+        return [_time(row[0]) for row in rows]
 
 
 def _hints_taken(connection: sqlite3.Connection, kata: str) -> int:

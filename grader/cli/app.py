@@ -19,6 +19,8 @@ from grader.records import Grade, Submission
 
 if TYPE_CHECKING:
     from grader.grading import Options
+    from grader.interview.moments import Moment
+    from grader.interview.store import InterviewStore
 
 
 def now() -> datetime:
@@ -43,11 +45,13 @@ class App:
         grade: GradeFunction = grade,
         edit: Callable[[Path], None] | None = None,
         browse: Callable[[Path], None] | None = None,
+        moment: Callable[[], Moment] | None = None,
     ) -> None:
         self.clock = clock
         self.grade = grade
         self.edit = edit or _edit
         self.browse = browse or _browse
+        self.moment = moment or _moment
 
     @cached_property
     def home(self) -> Path:
@@ -67,13 +71,27 @@ class App:
     def history(self) -> History:
         return History(paths.database(self.home), self.clock)
 
+    @cached_property
+    def interviews(self) -> InterviewStore:
+        from grader.interview.store import InterviewStore
+
+        return InterviewStore(paths.database(self.home))
+
     def close(self) -> None:
         """Let go of the history, if it was used."""
         if "history" in self.__dict__:
             self.history.close()
+        if "interviews" in self.__dict__:
+            self.interviews.close()
 
 
 pass_app = click.make_pass_decorator(App)
+
+
+def _moment() -> Moment:
+    from grader.interview.moments import now
+
+    return now()
 
 
 def _edit(path: Path) -> None:

@@ -27,6 +27,7 @@ COMMANDS = {
     "reset": "begin",
     "report": "past",
     "history": "past",
+    "interview": "interview",
     "demo": "demo",
     "doctor": "doctor",
     "lint": "lint",

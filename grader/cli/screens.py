@@ -77,6 +77,12 @@ def brief(kata: Kata) -> Iterator[RenderableType]:
     yield _next((f"kata start {kata.id}", f"writes {kata.file_name}"))
 
 
+def interview_brief(kata: Kata) -> Iterator[RenderableType]:
+    """The brief as it is given at the beginning of an interview."""
+    yield Markdown(kata.text("brief.md"))
+    yield Text()
+
+
 def overview(seen: Overview) -> Iterator[RenderableType]:
     """The screen of `kata` without a command."""
     yield Text.assemble(("attention-kata", "bold"), f" · {seen.passed} of {len(seen.standings)} passed")

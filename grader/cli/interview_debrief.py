@@ -1,0 +1,94 @@
+"""`kata interview debrief`, and the follow-up questions at a plain terminal."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader import paths
+from grader.cli import console
+from grader.cli.app import App, pass_app
+from grader.errors import UsageError
+from grader.interview import followups, opening, settling
+from grader.interview.debrief import Debrief, build_debrief
+from grader.interview.sections import FORMATS, Format, debrief_document
+from grader.interview.wording import clock, load_wording
+
+if TYPE_CHECKING:
+    from grader.interview.session import Session
+
+
+@click.command(
+    "debrief",
+    epilog="""\b
+Examples:
+  kata interview debrief              the last interview, in the terminal
+  kata interview debrief --open       as a page in the browser
+  kata interview debrief --format md""",
+)
+@click.option("--open", "open_it", is_flag=True, help="Write it as HTML and open it in the browser.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: text, and html with --open.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to this file."
+)
+@pass_app
+def debrief_command(app: App, open_it: bool, form: Format | None, output: Path | None) -> None:
+    """The debrief of the last interview again, in any format."""
+    session = opening.latest(app.folder, app.interviews, app.moment)
+    session.observe()
+    if not session.interview.aborted:
+        session.require("questions", "over")
+        with console.progress("Grading every save …"):
+            settling.grade_timeline(session, app.interviews, app.catalog, app.grade)
+    if not (open_it or output):
+        say_debrief(app, session, form or "text")
+        return
+    form = form or ("html" if open_it else "text")
+    written = output or paths.reports(app.home) / f"interview-{session.plan.uuid[:8]}.{form}"
+    text = debrief_document(_debrief(app, session), form, app.catalog)
+    try:
+        written.parent.mkdir(parents=True, exist_ok=True)
+        written.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"The debrief could not be written to {written}: {error.strerror}.", "Name another file."
+        ) from error
+    console.say(f"Debrief: {console.place(written.absolute())}")
+    if open_it:
+        app.browse(written.absolute())
+
+
+def say_debrief(app: App, session: Session, form: Format) -> Debrief:
+    """Print the debrief."""
+    debrief = _debrief(app, session)
+    if form == "text":
+        text = debrief_document(debrief, form, app.catalog, **console.terminal()._asdict())
+    else:
+        text = debrief_document(debrief, form, app.catalog)
+    console.report(text)
+    return debrief
+
+
+def ask_follow_ups(app: App, session: Session, *, answer: bool) -> None:
+    """Choose the questions, and let the candidate answer them now or not."""
+    asked = followups.ask(session, app.catalog)
+    if not answer:
+        return
+    console.say(f"Three more questions, about {clock(followups.SECONDS)} each. Enter alone skips one.")
+    for entry in asked:
+        if entry.done:
+            continue
+        console.say(f"\n? {entry.question.question}")
+        began = time.monotonic()
+        text = click.prompt("Your answer", default="", show_default=False)
+        session.answer(entry.question.id, text, time.monotonic() - began)
+        console.say(f"\nA good answer: {entry.question.answer}\nWhich of these did you say?")
+        marks = [click.confirm(f"  {point}", default=False) for point in entry.question.key_points]
+        session.mark(entry.question.id, marks)
+
+
+def _debrief(app: App, session: Session) -> Debrief:
+    return build_debrief(session, app.history, app.interviews, app.catalog, load_wording(app.catalog))

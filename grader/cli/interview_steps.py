@@ -1,0 +1,150 @@
+"""`kata interview start`, `status`, `submit`, `next`, `ask` and `abort`: the interview without a room."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli import console
+from grader.cli.app import App, pass_app
+from grader.cli.interview import begin, plan_options
+from grader.errors import UsageError
+from grader.exit_codes import OF_VERDICT
+from grader.interview import opening
+from grader.interview.status import document, lines, short, status
+
+if TYPE_CHECKING:
+    from grader.interview.session import Session
+
+
+@click.command("start", epilog="\b\nExamples:\n  kata interview start v3\n  kata interview start --ladder")
+@plan_options
+@pass_app
+def start_command(app: App, /, **wish: Any) -> None:
+    """Start the clock; write in any editor, then submit."""
+    say_how_it_stands(app, begin(app, **wish), brief=True)
+
+
+@click.command("status", epilog="\b\nExamples:\n  kata interview status\n  kata interview status --short\n")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+@click.option("--short", "as_line", is_flag=True, help="One line for a prompt; empty when none is on.")
+@pass_app
+def status_command(app: App, as_json: bool, as_line: bool) -> None:
+    """How much time is left."""
+    if not (as_json or as_line):
+        say_how_it_stands(app, opening.current(app.folder, app.interviews, app.moment), brief=False)
+        return
+    try:
+        found = status(opening.current(app.folder, app.interviews, app.moment))
+    except UsageError:  # none is on: for a program that is an answer
+        found = None
+    if as_json:
+        console.say(document(found))
+    elif found is not None:
+        console.say(short(found))
+
+
+@click.command("submit", epilog="\b\nExamples:\n  kata interview submit\n  kata interview submit --json")
+@click.option("--json", "as_json", is_flag=True, help="The debrief as one JSON document.")
+@click.option(
+    "--questions/--no-questions",
+    default=None,
+    help="Answer the follow-up questions now; the default is to do so at a terminal.",
+)
+@click.pass_context
+def submit_command(ctx: click.Context, as_json: bool, questions: bool | None) -> None:
+    """Hand in: stop the clock, be graded, see the debrief.
+
+    After the deadline the last state before it is what counts.
+    """
+    from grader.cli.interview_debrief import ask_follow_ups, say_debrief
+    from grader.interview import settling
+
+    app = ctx.ensure_object(App)
+    session = opening.current(app.folder, app.interviews, app.moment)
+    session.observe()
+    if session.phase == "writing":
+        session.submit()
+    with console.progress("Grading what you handed in …"):
+        settling.settle(session, app.history, app.interviews, app.catalog, app.grade)
+    if session.phase == "between":
+        following = app.catalog.get(session.plan.katas[len(session.interview.rounds)])
+        console.say(
+            f"{session.round.kata} is handed in. The next level is {following.id}: {following.title}."
+        )
+        console.say("  Its clock starts when you say so: kata interview next")
+        return
+    with console.progress("Grading every save …"):
+        settling.grade_timeline(session, app.interviews, app.catalog, app.grade)
+    at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    ask_follow_ups(app, session, answer=at_terminal if questions is None else questions)
+    session.finish()
+    debrief = say_debrief(app, session, "json" if as_json else "text")
+    lost = [one.verdict for one in debrief.rounds if one.verdict != "passed"]
+    ctx.exit(OF_VERDICT[lost[0] if lost else "passed"])
+
+
+@click.command("next", epilog="\b\nExample:\n  kata interview next")
+@pass_app
+def next_command(app: App) -> None:
+    """Begin the ladder's next level."""
+    session = opening.current(app.folder, app.interviews, app.moment)
+    opening.go_on(session, app.catalog, app.history, app.moment)
+    say_how_it_stands(app, session, brief=True)
+
+
+@click.command("ask", epilog="\b\nExamples:\n  kata interview ask\n  kata interview ask 2")
+@click.argument("number", type=click.IntRange(min=1), required=False)
+@pass_app
+def ask_command(app: App, number: int | None) -> None:
+    """Ask the interviewer a clarifying question. It costs nothing.
+
+    Without NUMBER: the questions there are.
+    """
+    from grader.interview.clarify import clarifications
+
+    session = opening.current(app.folder, app.interviews, app.moment)
+    known = clarifications(app.catalog.get(session.round.kata))
+    if number is None:
+        for place, entry in enumerate(known, start=1):
+            console.say(f"{place:3}  {entry.question}")
+        return
+    if number > len(known):
+        raise UsageError(f"There are {len(known)} questions.", "See them: kata interview ask")
+    entry = known[number - 1]
+    session.ask(entry.id)
+    console.say(f"You: {entry.question}\nInterviewer: {entry.answer}")
+
+
+@click.command("abort", epilog="\b\nExample:\n  kata interview abort")
+@pass_app
+def abort_command(app: App) -> None:
+    """End the interview without a grade. Your file stays as it is."""
+    session = opening.current(app.folder, app.interviews, app.moment)
+    session.abort()
+    console.say(f"The interview on {session.round.kata} is over, without a grade.")
+    console.say(f"  Your file stays: {console.place(session.round.path)}")
+
+
+def say_how_it_stands(app: App, session: Session, *, brief: bool) -> None:
+    """The state of an interview, after the interviewer's brief where that is new."""
+    from grader.cli import screens
+
+    found = status(session)
+    kata = app.catalog.get(found.kata)
+    if brief:
+        console.show(*screens.interview_brief(kata))
+    if session.round.backup is not None and brief:
+        console.say(f"Your work is kept in {console.place(session.round.backup)}")
+    for line in lines(found):
+        console.say(console.safe(line))
+    console.say(f"  File:     {console.place(found.path)}")
+    if found.phase == "writing":
+        console.say(f"  Ask:      kata interview ask    Hint: kata hint {kata.id}")
+        console.say("  Hand in:  kata interview submit")
+    elif found.phase == "between":
+        console.say("  Go on:    kata interview next")
+    else:
+        console.say("  Debrief:  kata interview submit")
