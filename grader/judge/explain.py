@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -73,6 +74,20 @@ class _Search:
                 break
         return [forms for forms, _ in alive]
 
+    @cached_property
+    def by_loudness(self) -> tuple[Forms, Forms]:
+        """Forms that change nothing on the first unmasked case ("silent"), and the others."""
+        case = self.unmasked[0]
+        variants: list[Variant] = [{}, *(form.steps for form in self.forms)]
+        right, *outputs = evaluate(self.plan, variants, case.context)
+        quiet = [
+            right is not None and output is not None and same(output, right, rtol=0, atol=0)
+            for output in outputs
+        ]
+        silent = tuple(form for form, is_quiet in zip(self.forms, quiet, strict=True) if is_quiet)
+        loud = tuple(form for form, is_quiet in zip(self.forms, quiet, strict=True) if not is_quiet)
+        return silent, loud
+
 
 def explain(candidate: Candidate) -> Explanation | None:
     """The simplest explanation of what was observed, or None."""
@@ -132,10 +147,10 @@ def _explain_with(search: _Search, size: int) -> Explanation | None:
     if own > size:
         return None
     wanted = size - own
-    if not search.unmasked:
-        found = search.fitting(list(itertools.combinations(search.forms, wanted)), search.masked)
-        return _best(search, found)
-    silent, loud = _split(search)
+    if not search.unmasked or not wanted:
+        cases = (*search.unmasked, *search.masked)
+        return _best(search, search.fitting(list(itertools.combinations(search.forms, wanted)), cases))
+    silent, loud = search.by_loudness
     results: list[Forms] = []
     for hidden in range(wanted + 1):  # mistakes that only a mask shows
         if hidden and not search.masked:
@@ -145,21 +160,6 @@ def _explain_with(search: _Search, size: int) -> Explanation | None:
         if extended:
             results += search.fitting(extended, search.masked)
     return _best(search, results)
-
-
-def _split(search: _Search) -> tuple[Forms, Forms]:
-    """Forms that change nothing on the first unmasked case ("silent"), and the others."""
-    case = search.unmasked[0]
-    variants: list[Variant] = [{}, *(form.steps for form in search.forms)]
-    outputs = evaluate(search.plan, variants, case.context)
-    right = outputs[0]
-    silent = tuple(
-        form
-        for form, output in zip(search.forms, outputs[1:], strict=True)
-        if right is not None and output is not None and same(output, right, rtol=0, atol=0)
-    )
-    loud = tuple(form for form in search.forms if form not in silent)
-    return silent, loud
 
 
 def _best(search: _Search, found: Sequence[Forms]) -> Explanation | None:
