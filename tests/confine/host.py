@@ -67,7 +67,7 @@ def answer(
         limits = msgspec.structs.replace(prepared.policy.limits, **request["limits"])
         chosen = msgspec.structs.replace(prepared.policy, limits=limits)
         applied = apply.confine(
-            dataclasses.replace(prepared, policy=chosen), Path(names["SCRATCH"]), (1, 2, keep)
+            dataclasses.replace(prepared, policy=chosen), Path(names["SCRATCH"]), (2, keep)
         )
         result = msgspec.to_builtins(applied)
     try:
