@@ -18,6 +18,14 @@ from torch import Tensor
 from grader.handles import ExitStatus, WorkerHandle
 from grader.protocol import (
     PREFIX,
+    Build,
+    Built,
+    Call,
+    Called,
+    Describe,
+    Failure,
+    Load,
+    Loaded,
     ProtocolError,
     Reply,
     Request,
@@ -32,18 +40,26 @@ SHOWN_OUTPUT = 64 * 1024
 GRACE = 0.5  # seconds to learn how a worker ended, after it closed the channel
 
 
+Why = Literal["hang", "total", "ended", "garbage"]
+Stage = Literal["load", "build", "forward"]
+STAGES: dict[type[Request], Stage] = {Load: "load", Build: "build", Describe: "build", Call: "forward"}
+REPLIES: dict[type[Request], type[Reply]] = {Load: Loaded, Build: Built, Describe: Built, Call: Called}
+
+
 class WorkerLost(Exception):
-    """No reply will come any more."""
+    """No reply will come any more: why, after how many seconds, and what was being done."""
 
     def __init__(
         self,
-        why: Literal["hang", "total", "ended", "garbage"],
+        why: Why,
         seconds: float,
         status: ExitStatus | None,
+        stage: Stage = "forward",
         detail: str = "",
     ) -> None:
         super().__init__(f"{why} {detail}".strip())
         self.why = why
+        self.stage = stage
         self.seconds = seconds
         self.status = status
         self.detail = detail
@@ -78,19 +94,23 @@ class Channel:
         if self.lost is not None:
             raise self.lost
         started = self.clock()
+        stage = STAGES[type(request)]
         ends_at = min(started + seconds, self._ends_at)
         try:
             self._send(encode(request, tensors), ends_at)
             header_length, body_length = frame_lengths(self._receive(PREFIX.size, ends_at))
             reply = decode_reply(self._receive(header_length, ends_at))
-            return reply, decode_tensors(self._receive(body_length, ends_at))
+            back = decode_tensors(self._receive(body_length, ends_at))
+            if not isinstance(reply, REPLIES[type(request)] | Failure):
+                raise ProtocolError(f"a {type(reply).__name__} is no answer to a {type(request).__name__}")
+            return reply, back
         except ProtocolError as error:
-            self._lose("garbage", started, str(error))
+            self._lose("garbage", started, stage, str(error))
         except TimeoutError:
             total = self._ends_at < started + seconds
-            self._lose("total" if total else "hang", started)
+            self._lose("total" if total else "hang", started, stage)
         except OSError as error:
-            self._lose("ended", started, str(error))
+            self._lose("ended", started, stage, str(error))
         assert self.lost is not None
         raise self.lost
 
@@ -101,13 +121,11 @@ class Channel:
         self.handle.channel.close()
         os.close(self.handle.output_fd)
 
-    def _lose(
-        self, why: Literal["hang", "total", "ended", "garbage"], started: float, detail: str = ""
-    ) -> None:
+    def _lose(self, why: Why, started: float, stage: Stage, detail: str = "") -> None:
         status = self.handle.process.status(GRACE) if why == "ended" else None
         self.handle.process.kill()
         self._drain()
-        self.lost = WorkerLost(why, self.clock() - started, status, detail)
+        self.lost = WorkerLost(why, self.clock() - started, status, stage, detail)
 
     def _send(self, data: bytes, ends_at: float) -> None:
         view = memoryview(data)

@@ -22,6 +22,7 @@ from grader.judge.oracle import Affine
 from grader.protocol import ParameterInfo
 
 MAX_LAYOUTS = 96
+MAX_UNITS = 12
 WORDS: dict[str, str] = {
     **dict.fromkeys(("q", "query", "queries", "wq", "qw", "bq", "qs", "qry"), "query"),
     **dict.fromkeys(("k", "key", "keys", "wk", "kw", "bk", "ks"), "key"),
@@ -160,7 +161,7 @@ def units(parameters: Sequence[ParameterInfo], hidden_dim: int) -> tuple[Unit, .
         if parts == 1 and states in ("qkv", "kv"):
             states = None
         found.append(Unit(name, info, bias, parts, axis, stacked, orientations, states))
-    return tuple(found)
+    return tuple(found[:MAX_UNITS])
 
 
 def layouts(found: Sequence[Unit], *, order_is_fixed: bool) -> tuple[Layout, ...]:

@@ -69,19 +69,21 @@ def _class_missing(failure: Failure) -> str:
 
 
 def _lost(lost: WorkerLost) -> str:
+    where = STAGES[lost.stage]
     if lost.why == "hang":
-        stopped = f"The code did not finish within {lost.seconds:.1f} s and was stopped."
+        stopped = f"The code did not finish within {lost.seconds:.1f} s {where} and was stopped."
         return stopped + " Look for a loop that never ends."
     if lost.why == "total":
-        return "The time for the whole grade ran out, and the code was stopped."
+        return f"The time for the whole grade ran out {where}, after {lost.seconds:.1f} s there."
     if lost.why == "garbage":
-        return "The code wrote something of its own into the grader's channel; the grade ended there."
+        return f"The code wrote something of its own into the grader's channel {where}; the grade ended there."
     status = lost.status
     if status is None:
-        return "The code closed the grader's channel."
+        return f"The code closed the grader's channel {where}."
     if status.signal is not None:
-        return f"The code crashed the process: {_signal_name(status.signal)}."
-    return f"The code ended the process itself (exit status {status.code}). Take out os._exit and the like."
+        return f"The code crashed the process {where}: {_signal_name(status.signal)}."
+    ended = f"The code ended the process itself {where} (exit status {status.code})."
+    return ended + " Take out os._exit and the like."
 
 
 def _signal_name(number: int) -> str:
