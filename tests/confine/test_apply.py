@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from grader.confine import apply, landlock, libc, seccomp
@@ -180,6 +182,55 @@ class TestConfine:
         _, status = in_a_child(lambda: confine(prepared, parent=1 if os.getppid() != 1 else 2))
         assert status == -signal.SIGKILL
         prepared.close()
+
+
+ESCAPES: dict[str, Callable[[Path], object]] = {
+    "read": lambda outside: (outside / "canary").read_text(),
+    "write": lambda outside: (outside / "canary").write_text(""),
+    "create": lambda outside: (outside / "new").touch(),
+    "unlink": lambda outside: (outside / "canary").unlink(),
+    "move out": lambda outside: Path("own").rename(outside / "own"),
+    "truncate": lambda outside: os.truncate(outside / "canary", 0),
+    "truncate what may be read": lambda outside: os.open(outside / "readable", os.O_RDONLY | os.O_TRUNC),
+    "TCP": lambda _: socket.socket(socket.AF_INET, socket.SOCK_STREAM),
+    "signal": lambda _: os.kill(os.getppid(), 0),
+}
+
+
+@pytest.mark.parametrize("version", range(1, min(landlock.abi(), 7) + 1))
+def test_kernels_of_every_age_hold(version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Landlock could not do when it was young, the filter does."""
+    scratch, outside = tmp_path / "scratch", tmp_path / "outside"
+    for folder in (scratch, outside):
+        folder.mkdir()
+    for name in ("canary", "readable"):
+        (outside / name).write_text(CANARY, encoding="utf-8")
+    monkeypatch.setattr(landlock, "abi", lambda: version)
+    rules = worker_policy(scratch)
+    readable = outside / "readable"
+    rules = msgspec.structs.replace(
+        rules, readable=(*rules.readable, readable), roots=(*rules.roots, readable)
+    )
+    prepared = prepare(rules)
+
+    def attempt() -> list[str]:
+        keeping_all(prepared)
+        Path("own").write_text(readable.read_text(encoding="utf-8"), encoding="utf-8")
+        succeeded = []
+        for name, escape in ESCAPES.items():
+            try:
+                escape(outside)
+            except OSError:
+                continue
+            succeeded.append(name)
+        return succeeded
+
+    assert in_a_child(attempt) == ("[]", 0)
+    assert {path.name: path.read_text(encoding="utf-8") for path in outside.iterdir()} == {
+        "canary": CANARY,
+        "readable": CANARY,
+    }
+    prepared.close()
 
 
 class TestInside:

@@ -176,3 +176,10 @@ def test_a_kernel_that_refuses_has_no_filter(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("grader.confine.libc.syscall", refuse)
     assert not seccomp.available()
+
+
+def test_a_thread_that_does_not_take_the_filter_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel answers with that thread's id; the process must not go on half filtered."""
+    monkeypatch.setattr("grader.confine.libc.syscall", lambda *_: 4712)
+    with pytest.raises(OSError, match="thread 4712"):
+        seccomp.install(Filter.of(seccomp.build(X86_64)))
