@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.catalog import Catalog, load_catalog
+from grader.engine.private import PrivateEngine, private_engine
 from grader.history import History
 from grader.records import ConceptRecord, Grade, SourceRecord, Status, Submission, Verdict
 
@@ -69,6 +70,13 @@ def clock() -> SteppingClock:
 @pytest.fixture(scope="session")
 def catalog() -> Catalog:
     return load_catalog()
+
+
+@pytest.fixture(scope="session")
+def engine(catalog: Catalog) -> Iterator[PrivateEngine]:
+    """A warm engine of this test run's own: `engine.grade(submission, kata, catalog, options)`."""
+    with private_engine(catalog) as started:
+        yield started
 
 
 @pytest.fixture

@@ -1,0 +1,216 @@
+"""`python -m grader.engine.host FD ROOT`: torch imported once, a fresh worker forked for each grade.
+
+The host holds nothing of the judge and of no kata, and it never reads a request: whoever wants a grade sends
+one end of a connection, and the host hands that on to the judges' template (`grader.engine.judges`), together
+with the trusted ends of a new worker. So no worker can inherit a check, a reference or an earlier submission.
+
+It lives as long as the other end of its control socket is open.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import gc
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.confine import process as own
+from grader.engine.launch import fork_worker
+from grader.errors import KataError
+from grader.handles import WorkerHandle, WorkerProcess
+
+MAX_NOTE = 2048  # bytes of a message beside its descriptors
+MAX_DESCRIPTORS = 8
+READY = b"ready"
+WARM_UP = b"warm-up"
+FAULT = b"fault:"
+GRADE = b"grade"
+END = b"end"  # of the template's own warm-up
+
+
+@dataclass(frozen=True)
+class Running:
+    """A worker. `lifeline` breaks when its judge has gone; `status_fd` tells the judge how it ended."""
+
+    process: WorkerProcess
+    worker_fd: int
+    lifeline: int
+    status_fd: int
+
+
+class Host:
+    """Forks workers, gives them to the judges, and clears up behind them."""
+
+    def __init__(self, control: socket.socket, judges: socket.socket, template: int) -> None:
+        self._control = control
+        self._judges = judges
+        self._template = template
+        self._running: dict[int, Running] = {}  # by either descriptor that is watched
+        self._poll = select.epoll()
+
+    def serve(self) -> None:
+        """Until the client has gone, or the judges' template has."""
+        self._poll.register(self._control, select.EPOLLIN)
+        self._poll.register(self._judges, select.EPOLLIN)
+        while True:
+            for descriptor, _ in self._poll.poll(
+                maxevents=1
+            ):  # a closed descriptor's number may be another's by the next
+                if descriptor == self._judges.fileno():
+                    return
+                if descriptor == self._control.fileno():
+                    note, descriptors = receive(self._control)
+                    if not note and not descriptors:
+                        return
+                    self._start(GRADE, descriptors)
+                elif descriptor in self._running:
+                    self._attend(descriptor)
+
+    def warm_up(self) -> None:
+        """Let the template grade an answer of its own, with a real worker."""
+        self._start(WARM_UP, [])
+        self._poll.register(self._judges, select.EPOLLIN)
+        ended = False
+        while self._running or not ended:
+            for descriptor, _ in self._poll.poll(
+                maxevents=1
+            ):  # a closed descriptor's number may be another's by the next
+                if descriptor == self._judges.fileno():
+                    note, _ = receive(self._judges)
+                    if note != END:
+                        raise ConnectionError("the judges' template ended during its warm-up")
+                    ended = True
+                elif descriptor in self._running:
+                    self._attend(descriptor)
+        self._poll.unregister(self._judges)
+
+    def close(self) -> None:
+        """End every worker, and the template."""
+        for running in {id(running): running for running in self._running.values()}.values():
+            self._finish(running)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._template, signal.SIGKILL)
+        own.sweep()
+
+    def _start(self, kind: bytes, request: list[int]) -> None:
+        """A worker, and a judge for it; what goes wrong is told to the client by the template."""
+        try:
+            handle = fork_worker()
+        except (KataError, OSError) as error:
+            self._send(FAULT + str(error).encode()[: MAX_NOTE - len(FAULT)], request)
+            close_all(request)
+            return
+        worker_fd = os.pidfd_open(_pid(handle))
+        status_read, status_write = os.pipe()
+        lifeline_read, lifeline_write = os.pipe()
+        ends = [
+            *request,
+            handle.channel.detach(),
+            handle.output_fd,
+            os.dup(worker_fd),
+            status_read,
+            lifeline_write,
+        ]
+        self._send(kind + b":" + handle.isolation.encode()[:MAX_NOTE], ends)
+        close_all(ends)
+        running = Running(handle.process, worker_fd, lifeline_read, status_write)
+        for descriptor, event in ((worker_fd, select.EPOLLIN), (lifeline_read, 0)):
+            self._running[descriptor] = running
+            self._poll.register(descriptor, event)
+
+    def _send(self, note: bytes, descriptors: list[int]) -> None:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # `serve` sees that it has gone
+            socket.send_fds(self._judges, [note], descriptors)
+
+    def _attend(self, descriptor: int) -> None:
+        """The worker ended, or its judge did."""
+        running = self._running[descriptor]
+        if descriptor == running.lifeline:
+            self._finish(running)
+            return
+        status = running.process.status(0)
+        if status is not None:
+            with contextlib.suppress(BrokenPipeError):
+                os.write(running.status_fd, f"{status.code} {status.signal}".encode())
+            self._poll.unregister(running.worker_fd)
+            del self._running[running.worker_fd]
+
+    def _finish(self, running: Running) -> None:
+        """Nothing of this worker stays: no process of its group, no orphan, no folder, no descriptor."""
+        running.process.kill()
+        for descriptor in (running.worker_fd, running.lifeline):
+            if self._running.pop(descriptor, None) is not None:
+                self._poll.unregister(descriptor)
+        close_all([running.worker_fd, running.lifeline, running.status_fd])
+        own.sweep(keep=frozenset({self._template, *self._pids()}))
+
+    def _pids(self) -> set[int]:
+        return {running.process.pid for running in self._running.values()}  # type: ignore[attr-defined]
+
+
+def _pid(handle: WorkerHandle) -> int:
+    return int(handle.process.pid)  # type: ignore[attr-defined]
+
+
+def receive(channel: socket.socket) -> tuple[bytes, list[int]]:
+    """One message and its descriptors; both empty when the other side has gone."""
+    try:
+        note, ancillary, _, _ = channel.recvmsg(
+            MAX_NOTE, socket.CMSG_SPACE(MAX_DESCRIPTORS * array.array("i").itemsize), socket.MSG_CMSG_CLOEXEC
+        )
+    except ConnectionResetError:
+        return b"", []
+    found = array.array("i")
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            found.frombytes(data[: len(data) - len(data) % found.itemsize])
+    return note, list(found)
+
+
+def close_all(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def main(control_fd: int, root: Path) -> None:
+    """Become the host: import, warm up, fork the judges' template, serve."""
+    gc.disable()
+    import pytest  # noqa: F401
+    import safetensors.torch  # noqa: F401
+    import torch
+
+    torch.set_num_threads(1)
+    from grader.engine.warmup import warm_worker
+
+    warm_worker()
+    own.harden_judge()
+    own.adopt_orphans()
+    gc.collect()
+    gc.freeze()
+    judges, template_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    template = os.fork()
+    if template == 0:
+        from grader.engine.judges import enter
+
+        enter(template_end, root)
+    template_end.close()
+    with socket.socket(fileno=control_fd) as control, judges:
+        host = Host(control, judges, template)
+        try:
+            host.warm_up()
+            control.send(READY)
+            host.serve()
+        finally:
+            host.close()
+            shutil.rmtree(Path.cwd(), ignore_errors=True)  # the folder it was given, with all scratch folders
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), Path(sys.argv[2]))

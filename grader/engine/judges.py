@@ -1,0 +1,197 @@
+"""The judges' template: forked from the host, holds the judge's code and all katas, forks a judge per grade.
+
+A judge reads one request from its client, judges the worker whose ends came with it, answers, and ends. When
+its client goes away first (Ctrl-C, a newer save), it is ended; when it has ended, however it did, the host
+sees its lifeline break and ends the worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import random
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from grader.catalog import Kata, load_catalog
+from grader.confine import process as own
+from grader.engine.host import END, FAULT, WARM_UP, close_all, receive
+from grader.engine.messages import STARTED, Answer, Fault, Garbled, pack, read_request
+from grader.errors import KataError
+from grader.handles import ExitStatus, WorkerHandle
+from grader.judge.content import load_content
+from grader.judge.session import judge
+from grader.records import Submission
+
+REQUEST_SECONDS = 5.0  # a client that has connected sends its request at once
+BACKSTOP_SECONDS = 60.0  # over the grade's own deadline: a judge that is stuck is ended by the kernel
+
+
+@dataclass
+class RemoteProcess:
+    """A worker that the host started: the judge may end it, and is told how it ended."""
+
+    pidfd: int
+    status_fd: int
+    _status: ExitStatus | None = None
+
+    def kill(self) -> None:
+        """SIGKILL; the rest of its group, and its folder, are the host's to clear when the judge has gone."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def status(self, seconds: float) -> ExitStatus | None:
+        if self._status is None and select.select([self.status_fd], [], [], seconds)[0]:
+            words = os.read(self.status_fd, 64).decode().split()
+            code, number = (None if word == "None" else int(word) for word in words)
+            self._status = ExitStatus(code=code, signal=number)
+        return self._status
+
+
+@dataclass
+class Judging:
+    """A judge at work, and its client's end, watched for the client's leaving."""
+
+    pid: int
+    pidfd: int
+    client: int
+
+
+class Template:
+    """Forks judges, and ends those whose client has gone."""
+
+    def __init__(self, host: socket.socket) -> None:
+        self._host = host
+        self._poll = select.epoll()
+        self._judging: dict[int, Judging] = {}  # by either descriptor that is watched
+
+    def serve(self) -> None:
+        """Until the host has gone."""
+        self._poll.register(self._host, select.EPOLLIN)
+        while True:
+            for descriptor, _ in self._poll.poll(
+                maxevents=1
+            ):  # a closed descriptor's number may be another's by the next
+                if descriptor in self._judging:
+                    self._attend(descriptor)
+                elif descriptor == self._host.fileno():
+                    note, descriptors = receive(self._host)
+                    if not note:
+                        return
+                    self._start(note, descriptors)
+
+    def _start(self, note: bytes, descriptors: list[int]) -> None:
+        if note.startswith(FAULT):
+            fault = Answer(fault=Fault(message=note.removeprefix(FAULT).decode()))
+            with socket.socket(fileno=descriptors[0]) as connection, contextlib.suppress(OSError):
+                connection.sendall(STARTED + pack(fault))
+            return
+        pid = os.fork()
+        if pid == 0:
+            _become_judge(note.partition(b":")[2].decode(), descriptors)
+        client, *others = descriptors
+        close_all(others)
+        judging = Judging(pid, os.pidfd_open(pid), client)
+        for descriptor, event in ((judging.pidfd, select.EPOLLIN), (client, select.EPOLLRDHUP)):
+            self._judging[descriptor] = judging
+            self._poll.register(descriptor, event)
+
+    def _attend(self, descriptor: int) -> None:
+        judging = self._judging[descriptor]
+        if descriptor == judging.client:
+            signal.pidfd_send_signal(judging.pidfd, signal.SIGKILL)
+        os.waitpid(judging.pid, 0)
+        for watched in (judging.pidfd, judging.client):
+            self._poll.unregister(watched)
+            del self._judging[watched]
+            os.close(watched)
+
+
+def enter(host: socket.socket, root: Path) -> None:
+    """Become the template in this process, freshly forked from the host; never returns."""
+    try:
+        own.close_descriptors({host.fileno(), 1, 2})
+        own.die_with_parent(os.getppid())
+        katas = load_catalog(root).katas
+        for kata in katas:
+            load_content(kata, load_catalog(root))
+        _warm_up(host, katas[-1], root)
+        gc.collect()
+        gc.freeze()
+        host.send(END)
+        Template(host).serve()
+    finally:
+        _leave()
+
+
+def _warm_up(host: socket.socket, kata: Kata, root: Path) -> None:
+    """Grade the kata's solution, here: pytest's first session, the oracle's first products."""
+    note, descriptors = receive(host)
+    if not note.startswith(WARM_UP):
+        raise ConnectionError(note.decode())
+    handle, lifeline = _handle("", descriptors)
+    submission = Submission(name=kata.file_name, source=kata.solution.read_bytes(), sha256="")
+    judge(submission, kata, load_catalog(root), handle, seed=1, total_seconds=kata.deadlines.total)
+    close_all([lifeline])
+
+
+def _handle(isolation: str, descriptors: list[int]) -> tuple[WorkerHandle, int]:
+    """The worker's handle, and the lifeline to the host."""
+    channel, output, pidfd, status, lifeline = descriptors
+    process = RemoteProcess(pidfd, status)
+    return WorkerHandle(socket.socket(fileno=channel), output, process, isolation), lifeline
+
+
+def _become_judge(isolation: str, descriptors: list[int]) -> None:
+    """In a freshly forked judge; never returns."""
+    try:
+        own.die_with_parent(os.getppid())
+        own.close_descriptors({*descriptors, 1, 2})
+        random.seed()
+        gc.enable()
+        handle, _ = _handle(isolation, descriptors[1:])
+        with socket.socket(fileno=descriptors[0]) as client:
+            _answer(client, handle)
+    except (OSError, Garbled):
+        pass  # the client went away or is none of ours: nobody is left to tell
+    finally:
+        _leave()
+
+
+def _answer(client: socket.socket, handle: WorkerHandle) -> None:
+    """One request in, one answer out. Any exception but a `KataError` ends the judge without an answer."""
+    client.settimeout(REQUEST_SECONDS)
+    client.sendall(STARTED)
+    request = read_request(client.recv)
+    options = request.options
+    total = request.kata.deadlines.total if options.total_seconds is None else options.total_seconds
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, total + BACKSTOP_SECONDS)
+    seed = random.SystemRandom().randrange(1, 2**31) if options.seed is None else options.seed
+    began = time.perf_counter()
+    try:
+        grade = judge(
+            request.submission, request.kata, request.catalog, handle, seed=seed, total_seconds=total
+        )
+        taken = round(time.perf_counter() - began, 4)
+        answer = Answer(grade=msgspec.structs.replace(grade, seconds={"total": taken, **grade.seconds}))
+    except KataError as error:
+        answer = Answer(fault=Fault.of(error))
+    client.settimeout(REQUEST_SECONDS)
+    client.sendall(pack(answer))
+
+
+def _leave() -> None:
+    """End a forked process at once; a fault of ours is told to who debugs."""
+    if sys.exc_info()[0] is not None:
+        traceback.print_exc()
+    os._exit(0)

@@ -1,0 +1,123 @@
+"""What a client and a judge of the engine say to each other: a request, a sign of life, an answer.
+
+Both sides are ours and belong to one user; nothing of the worker's ever comes this way. Frames are a length
+and a MessagePack document, bounded.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from grader.catalog import Catalog, Kata
+from grader.errors import GraderFault, KataError, UsageError
+from grader.grading import Options
+from grader.records import Grade, Record, Submission
+
+STARTED = b"\x06"  # one byte ahead of the answer: a judge has the request in hand
+LENGTH = struct.Struct("<I")
+MAX_MESSAGE = 64 * 1024 * 1024
+
+
+class Request(Record):
+    """One grading. `root` is where the kata's content lies."""
+
+    submission: Submission
+    kata: Kata
+    root: Path
+    options: Options
+
+    @classmethod
+    def of(cls, submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Request:
+        return cls(submission=submission, kata=kata, root=catalog.root, options=options)
+
+    @property
+    def catalog(self) -> Catalog:
+        """As much of the catalog as a judge looks at."""
+        return Catalog(katas=(self.kata,), root=self.root)
+
+
+class Fault(Record):
+    """An error that people see, on its way to them."""
+
+    message: str
+    fix: str = ""
+    usage: bool = False
+
+    @classmethod
+    def of(cls, error: KataError) -> Fault:
+        return cls(message=error.message, fix=error.fix, usage=isinstance(error, UsageError))
+
+    def error(self) -> KataError:
+        return (UsageError if self.usage else GraderFault)(self.message, self.fix)
+
+
+class Answer(Record):
+    """The outcome of a request: exactly one of the two is there."""
+
+    grade: Grade | None = None
+    fault: Fault | None = None
+
+
+M = TypeVar("M", Request, Answer)
+
+
+class Garbled(Exception):
+    """What arrived is not a message of this kind."""
+
+
+def pack(message: Request | Answer) -> bytes:
+    """The message as one frame."""
+    document = msgspec.msgpack.encode(message, enc_hook=_encode)
+    return LENGTH.pack(len(document)) + document
+
+
+def read_request(read: Callable[[int], bytes]) -> Request:
+    """The request that `read` yields; `read(n)` returns at most n bytes, none at the end."""
+    return _decode(_read_frame(read), Request)
+
+
+def read_answer(read: Callable[[int], bytes]) -> Answer:
+    """The answer that `read` yields; raises `Garbled` when it ends early or is none."""
+    return _decode(_read_frame(read), Answer)
+
+
+def read_exactly(read: Callable[[int], bytes], count: int) -> bytes:
+    """`count` bytes; raises `Garbled` when there are fewer."""
+    parts = bytearray()
+    while len(parts) < count:
+        part = read(min(count - len(parts), 1 << 20))
+        if not part:
+            raise Garbled(f"it ended after {len(parts)} of {count} bytes")
+        parts += part
+    return bytes(parts)
+
+
+def _read_frame(read: Callable[[int], bytes]) -> bytes:
+    (length,) = LENGTH.unpack(read_exactly(read, LENGTH.size))
+    if length > MAX_MESSAGE:
+        raise Garbled(f"a message of {length} bytes is over the bound")
+    return read_exactly(read, length)
+
+
+def _decode(document: bytes, kind: type[M]) -> M:
+    try:
+        return msgspec.msgpack.decode(document, type=kind, dec_hook=_path)
+    except msgspec.DecodeError as error:
+        raise Garbled(str(error)) from error
+
+
+def _encode(value: Any) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError(type(value).__name__)
+
+
+def _path(kind: type, value: Any) -> Any:
+    if kind is Path:
+        return Path(value)
+    raise NotImplementedError(kind.__name__)

@@ -1,0 +1,63 @@
+"""`python -m grader.engine.once`: one grade in a process of its own, request on stdin, answer on stdout.
+
+For callers that must not import torch, fork or block: threads, a cluster's tasks, whoever lost an engine.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+
+from grader.catalog import Catalog, Kata
+from grader.engine.cold import grade_cold
+from grader.engine.messages import Answer, Fault, Garbled, Request, pack, read_answer, read_request
+from grader.errors import GraderFault, KataError
+from grader.grading import Options
+from grader.records import Grade, Submission
+
+START_SECONDS = 120.0  # the first `import torch` after an installation reads gigabytes
+
+
+def grade_in_subprocess(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Grade:
+    """Grade cold, in a fresh interpreter."""
+    request = Request.of(submission, kata, catalog, options)
+    total = kata.deadlines.total if options.total_seconds is None else options.total_seconds
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "grader.engine.once"],
+            input=pack(request),
+            capture_output=True,
+            timeout=total + START_SECONDS,
+            check=False,
+        )
+        answer = read_answer(io.BytesIO(done.stdout).read)
+    except subprocess.TimeoutExpired as error:
+        raise GraderFault("A grade in a process of its own did not end.", "Run `kata doctor`.") from error
+    except Garbled as error:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        last = said[-1] if said else f"exit code {done.returncode}"
+        raise GraderFault(f"A grade in a process of its own failed: {last}", "Run `kata doctor`.") from error
+    if answer.fault is not None:
+        raise answer.fault.error()
+    assert answer.grade is not None
+    return answer.grade
+
+
+def main() -> None:
+    """Nothing but the answer goes to standard output."""
+    answer_fd = os.dup(1)
+    os.dup2(2, 1)
+    request = read_request(sys.stdin.buffer.read)
+    try:
+        grade = grade_cold(request.submission, request.kata, request.catalog, request.options)
+        answer = Answer(grade=grade)
+    except KataError as error:
+        answer = Answer(fault=Fault.of(error))
+    with os.fdopen(answer_fd, "wb") as out:
+        out.write(pack(answer))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""An engine of one's own, for as long as a `with` block: tests, `kata lint`, whole cohorts, benchmarks.
+
+    with private_engine(catalog) as engine:
+        grade = engine.grade(submission, kata, catalog, Options(seed=1))
+
+Threads may share it; each grade has a worker and a judge of its own. Where forking is not to be had, or the
+engine is lost, a grade takes a fresh interpreter instead: slower, with the same outcome.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import site
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from grader.catalog import Catalog, Kata, load_catalog
+from grader.confine.process import clean_environment
+from grader.engine.client import EngineLost, Pending
+from grader.engine.messages import Request
+from grader.engine.once import grade_in_subprocess
+from grader.grading import Options
+from grader.records import Grade, Submission
+
+READY = b"ready"
+START_SECONDS = 120.0
+
+
+class Engine(Protocol):
+    """Whatever grades."""
+
+    def grade(
+        self, submission: Submission, kata: Kata, catalog: Catalog, options: Options | None = None
+    ) -> Grade: ...
+
+
+@dataclass(frozen=True)
+class HostProcess:
+    """A running host: its control socket, its process, and the folder for its workers' scratch folders."""
+
+    control: socket.socket
+    process: subprocess.Popen[bytes]
+    folder: Path
+
+    @classmethod
+    def start(cls, root: Path) -> HostProcess:
+        """Start one; `wait_until_ready` before it is used."""
+        control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        folder = Path(tempfile.mkdtemp(prefix="kata-engine-"))
+        debug = None if os.environ.get("KATA_DEBUG") else subprocess.DEVNULL
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "grader.engine.host", str(theirs.fileno()), str(root)],
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=debug,
+                cwd=folder,
+                env={**clean_environment(folder), **_user_site()},
+                start_new_session=True,
+            )
+        return cls(control, process, folder)
+
+    def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
+        """Raises `EngineLost` when it does not come up."""
+        ready, _, _ = select.select([self.control], [], [], seconds)
+        try:
+            word = self.control.recv(16) if ready else b""
+        except ConnectionResetError:
+            word = b""
+        if word != READY:
+            raise EngineLost("it did not start")
+
+    def begin(self, request: Request) -> Pending:
+        """Hand one end of a new connection to the host."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                socket.send_fds(self.control, [b"."], [theirs.fileno()])
+        except OSError as error:
+            ours.close()
+            raise EngineLost(str(error)) from error
+        return Pending(ours, request)
+
+    def close(self, seconds: float = 5.0) -> None:
+        """The host ends its workers when it is left alone; when it does not, it is ended."""
+        self.control.close()
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _user_site() -> dict[str, str]:
+    """Packages that were installed for the user alone: found by the home, which the host does not get."""
+    base = site.getuserbase() if site.ENABLE_USER_SITE else None
+    return {} if base is None else {"PYTHONUSERBASE": base}
+
+
+class PrivateEngine:
+    """Grades through a host; a lost one is replaced, and its grades are made in a fresh interpreter."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lock = threading.Lock()
+        self._host: HostProcess | None = None
+        self._ready = False
+
+    def start(self) -> None:
+        """Begin to start the host; the first grade waits for it."""
+        if sys.platform == "linux":
+            self._host = HostProcess.start(self._root)
+
+    @property
+    def pid(self) -> int | None:
+        """The host's process; None where grades are cold."""
+        return None if self._host is None else self._host.process.pid
+
+    def grade(
+        self, submission: Submission, kata: Kata, catalog: Catalog, options: Options | None = None
+    ) -> Grade:
+        """`grader.grading.grade`, warm."""
+        began = time.perf_counter()
+        request = Request.of(submission, kata, catalog, options or Options())
+        host = self._usable()
+        try:
+            grade = self.begin(request).result()
+        except EngineLost:
+            self._replace(host)
+            grade = grade_in_subprocess(submission, kata, catalog, request.options)
+        total = {"total": round(time.perf_counter() - began, 4)}
+        return msgspec.structs.replace(grade, seconds={**grade.seconds, **total})
+
+    def begin(self, request: Request) -> Pending:
+        """A grading that can be cancelled; raises `EngineLost`, as its result does."""
+        host = self._usable()
+        if host is None:
+            raise EngineLost("there is none")
+        return host.begin(request)
+
+    def close(self) -> None:
+        """End the host and whatever it runs."""
+        with self._lock:
+            if self._host is not None:
+                self._host.close()
+                self._host = None
+
+    def _usable(self) -> HostProcess | None:
+        with self._lock:
+            if self._host is not None and not self._ready:
+                try:
+                    self._host.wait_until_ready()
+                except EngineLost:
+                    self._host.close()
+                    self._host = None
+                self._ready = True
+            return self._host
+
+    def _replace(self, lost: HostProcess | None) -> None:
+        """A new host, unless another thread has seen to it, or the old one still answers to others."""
+        with self._lock:
+            if lost is None or self._host is not lost:
+                return
+            lost.close(0.0)
+            self._host = HostProcess.start(self._root)
+            self._ready = False
+
+
+@contextlib.contextmanager
+def private_engine(catalog: Catalog | None = None) -> Iterator[PrivateEngine]:
+    """An engine for the katas of `catalog` (default: those of this program), ended with the block."""
+    engine = PrivateEngine((catalog or load_catalog()).root)
+    engine.start()
+    try:
+        yield engine
+    finally:
+        engine.close()

@@ -1,0 +1,117 @@
+"""An engine of one's own: right verdicts, one after another and at once; what is lost is graded elsewhere."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from grader.catalog import Catalog
+from grader.engine.client import EngineLost
+from grader.engine.messages import Request
+from grader.engine.once import grade_in_subprocess
+from grader.engine.private import PrivateEngine, private_engine
+from grader.errors import GraderFault
+from grader.grading import Options
+from grader.records import Grade, Submission
+
+HANG = b"import time\ntime.sleep(60)\n"
+
+
+def solution(catalog: Catalog, kata: str) -> Submission:
+    found = catalog.get(kata)
+    return Submission(name=found.file_name, source=found.solution.read_bytes(), sha256="0" * 64)
+
+
+def wrong(catalog: Catalog) -> Submission:
+    right = solution(catalog, "v3")
+    source = right.source.replace(b"math.sqrt(self.hidden_dim)", b"self.hidden_dim")
+    assert source != right.source
+    return Submission(name=right.name, source=source, sha256="1" * 64)
+
+
+def timeless(grade: Grade) -> Grade:
+    """What must be the same however it was graded."""
+    return msgspec.structs.replace(grade, seconds={}, environment=None)
+
+
+@pytest.mark.parametrize("kata", ["v1", "v2", "v3", "v4"])
+def test_a_solution_passes(engine: PrivateEngine, catalog: Catalog, kata: str) -> None:
+    grade = engine.grade(solution(catalog, kata), catalog.get(kata), catalog)
+    assert (grade.verdict, grade.points) == ("passed", catalog.get(kata).max_points)
+
+
+def test_the_seed_decides_everything(engine: PrivateEngine, catalog: Catalog) -> None:
+    first, second = (
+        engine.grade(wrong(catalog), catalog.get("v3"), catalog, Options(seed=7)) for _ in range(2)
+    )
+    assert first.verdict == "failed"
+    assert first.diagnosis
+    assert timeless(first) == timeless(second)
+
+
+def test_without_a_seed_each_grade_draws_its_own(engine: PrivateEngine, catalog: Catalog) -> None:
+    seeds = {engine.grade(solution(catalog, "v1"), catalog.get("v1"), catalog).seed for _ in range(3)}
+    assert len(seeds) == 3
+
+
+def test_threads_share_it(engine: PrivateEngine, catalog: Catalog) -> None:
+    answers = [(solution(catalog, "v3"), "passed"), (wrong(catalog), "failed")] * 4
+    with ThreadPoolExecutor(4) as threads:
+        grades = threads.map(lambda pair: engine.grade(pair[0], catalog.get("v3"), catalog), answers)
+    assert [grade.verdict for grade in grades] == [verdict for _, verdict in answers]
+
+
+def test_a_hanging_answer_is_a_time_out_and_holds_nobody_else_up(
+    engine: PrivateEngine, catalog: Catalog
+) -> None:
+    kata = catalog.get("v1")
+    hanging = Submission(name="v1.py", source=HANG, sha256="2" * 64)
+    with ThreadPoolExecutor(2) as threads:
+        slow = threads.submit(engine.grade, hanging, kata, catalog, Options(total_seconds=2.0))
+        quick = engine.grade(solution(catalog, "v1"), kata, catalog)
+        assert not slow.done()
+        assert quick.verdict == "passed"
+        assert slow.result().verdict == "unrunnable"
+
+
+def test_a_fault_of_the_content_is_told_as_one(
+    engine: PrivateEngine, catalog: Catalog, tmp_path: Path
+) -> None:
+    folder = tmp_path / "katas" / "v1"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "mistakes.py").write_text("raise ImportError('half-written')\n", encoding="utf-8")
+    broken = msgspec.structs.replace(catalog, root=tmp_path)
+    with pytest.raises(GraderFault, match=r"kata v1.*half-written"):
+        engine.grade(solution(catalog, "v1"), catalog.get("v1"), broken)
+
+
+def test_a_cancelled_grade_ends_and_the_next_one_is_right(engine: PrivateEngine, catalog: Catalog) -> None:
+    kata = catalog.get("v1")
+    hanging = Submission(name="v1.py", source=HANG, sha256="2" * 64)
+    pending = engine.begin(Request.of(hanging, kata, catalog, Options()))
+    threading.Timer(0.2, pending.cancel).start()
+    with pytest.raises(EngineLost):
+        pending.result()
+    assert engine.grade(solution(catalog, "v1"), kata, catalog).verdict == "passed"
+
+
+def test_a_killed_host_costs_no_verdict(catalog: Catalog) -> None:
+    with private_engine(catalog) as engine:
+        before = engine.grade(wrong(catalog), catalog.get("v3"), catalog, Options(seed=3))
+        assert engine.pid is not None
+        os.kill(engine.pid, signal.SIGKILL)
+        lost = engine.grade(wrong(catalog), catalog.get("v3"), catalog, Options(seed=3))
+        again = engine.grade(wrong(catalog), catalog.get("v3"), catalog, Options(seed=3))
+    assert timeless(before) == timeless(lost) == timeless(again)
+
+
+def test_one_grade_in_a_process_of_its_own(catalog: Catalog) -> None:
+    grade = grade_in_subprocess(wrong(catalog), catalog.get("v3"), catalog, Options(seed=3))
+    assert grade.verdict == "failed"
