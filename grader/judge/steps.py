@@ -16,7 +16,7 @@ from grader.judge.candidate import Candidate, Observation
 from grader.judge.checks import NotReached, fail
 from grader.judge.evidence import prefer
 from grader.judge.explain import Explanation, explain
-from grader.judge.oracle import Form
+from grader.judge.oracle import Form, compose, evaluate
 from grader.judge.wording import sentence
 from grader.protocol import TraceEntry
 
@@ -102,6 +102,20 @@ class Steps:
                 expected=expected,
                 actual=self._seen(measure),
             )
+
+    def explains_crash(self, seen: Observation) -> bool:
+        """Whether the mistakes that explain the outputs would crash on this input as well.
+
+        Scores of another shape than (batch, seq_len, seq_len) meet no mask: that is no mistake in the mask.
+        """
+        explanation = self.explanation
+        if explanation is None or not explanation.forms:
+            return False
+        context = self._candidate.context(seen.drawn, explanation.layout)
+        variant = compose(explanation.forms)
+        if context is None or variant is None:
+            return False
+        return evaluate(self._candidate.plan_for(explanation.layout), [variant], context)[0] is None
 
     def _require_output(self) -> None:
         if any(seen.output is not None for seen in self._candidate.observations):

@@ -228,7 +228,7 @@ def hidden_keys_get_weight_exactly_zero(candidate: Candidate, steps: Steps, xray
 
 
 @check("mask", why="Masks come as bool, integers or floats, and in every shape that broadcasts.")
-def every_kind_of_mask_is_accepted(candidate: Candidate, blame: Blame) -> None:
+def every_kind_of_mask_is_accepted(candidate: Candidate, blame: Blame, steps: Steps) -> None:
     if not any(seen.output is not None for seen in candidate.unmasked):
         raise NotReached("forward does not run without a mask either")
     failed = [seen for seen in candidate.masked if seen.problem is not None]
@@ -236,6 +236,8 @@ def every_kind_of_mask_is_accepted(candidate: Candidate, blame: Blame) -> None:
         return
     first = failed[0]
     assert first.problem is not None
+    if steps.explains_crash(first):
+        raise NotReached("the scores have another shape, so no mask can meet them")
     fail(
         f"On {first.probe.says}: " + problem_text(candidate, first.problem),
         expected="bool, int and float masks of shape (B,S,S), (B,1,S), (1,S,S) and (S,S), 0 = hidden",
@@ -313,17 +315,17 @@ def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(
     candidate: Candidate, dropout: DropoutMeter, blame: Blame, labels: Labels
 ) -> None:
     _require_some_output(candidate)
-    for reading in (dropout.main, dropout.other):
-        label = reading.mistake
-        if label is not None:
-            fail(
-                labels[label].sentence,
-                expected=f"each weight is dropped with p = {reading.rate} and kept ones are multiplied by"
-                f" {reading.expected_factor:.3g}",
-                actual=reading.says,
-                mistake=label,
-                line=blame.line_of(label, "dropout"),
-            )
+    reading = dropout.wrong
+    label = None if reading is None else reading.mistake
+    if reading is not None and label is not None:
+        fail(
+            labels[label].sentence,
+            expected=f"each weight is dropped with p = {reading.rate} and kept ones are multiplied by"
+            f" {reading.expected_factor:.3g}",
+            actual=reading.says,
+            mistake=label,
+            line=blame.line_of(label, "dropout"),
+        )
 
 
 @check("dropout", why="Dropping logits makes 0 · -inf = NaN and lets hidden keys back in.")
@@ -349,6 +351,8 @@ def gradients_reach_the_input_and_every_projection(
     seen = gradients.seen
     if seen.problem is not None or seen.called is None or seen.output is None:
         raise NotReached("forward did not run on an input that wants gradients")
+    if seen.output.shape != seen.drawn.x.shape:
+        raise NotReached("the output has another shape than x")
     if seen.called.backward is not None:
         fail(
             problem_text(candidate, seen.called.backward),
