@@ -23,6 +23,7 @@ COVERED_BY = {
     "gradient_detached": ("round_output", "floor_division_scale"),
     "hard_coded_sizes": ("split_wrong_dim", "returns_weights", "mask_wrong_broadcast_4d"),
     "dropout_before_softmax": ("additive_inf_times_zero",),
+    "split_size_confused": ("split_wrong_dim",),
 }
 
 
@@ -91,7 +92,7 @@ def _explained(bench: Bench, explanation: Explanation) -> Diagnosis:
     return Diagnosis(
         mistakes=labels,
         concept=concept,
-        sentence=f"{lead} {' and '.join(clauses)}. " + " ".join(text.sentence for text in texts),
+        sentence=" ".join([f"{lead} {' and '.join(clauses)}.", *(text.sentence for text in texts[1:])]),
         fix=" ".join(dict.fromkeys(text.fix for text in texts)),
         why=texts[0].why,
         line=bench.blame.line_of(labels[0], concept),
