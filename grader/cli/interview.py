@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from grader import paths
 from grader.catalog import Kata
 from grader.cli import console
 from grader.cli.app import App, pass_app
@@ -112,7 +113,16 @@ def room_command(app: App, /, *, resume: bool, no_room: bool, **wish: Any) -> No
         return
     from grader.interview.room.app import open_room
 
-    closing = open_room(session, app.history, app.interviews, app.catalog, app.grade)
+    closing = open_room(
+        session,
+        app.history,
+        app.interviews,
+        app.catalog,
+        app.grade,
+        app.moment,
+        browse=app.browse,
+        page=paths.reports(app.home) / f"interview-{session.plan.uuid[:8]}.html",
+    )
     console.say(closing)
 
 

@@ -99,6 +99,11 @@ def attempt_of(one: Round, history: History) -> Attempt | None:
     return next((attempt for attempt in history.attempts(one.kata) if attempt.uuid == wanted), None)
 
 
+def job_of(session: Session, store: InterviewStore, sha256: str) -> Job:
+    """A save of the round that is on."""
+    return _job(session.plan, session.round, sha256, store)
+
+
 def origin_of(plan: Plan) -> str:
     """What the history calls such an attempt. In practice the grader helped."""
     return "practice" if plan.practice else "interview"

@@ -1,0 +1,105 @@
+"""The follow-up questions: answer in own words, see the model answer, mark oneself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Footer, SelectionList, Static, TextArea
+from textual.widgets.selection_list import Selection
+
+from grader.interview.followups import SECONDS, FollowUp
+from grader.interview.room.windows import TooSmall
+from grader.interview.wording import clock
+
+if TYPE_CHECKING:
+    from grader.interview.room.app import RoomApp
+
+
+class AskingScreen(Screen[None]):
+    """One question; dismissed when it is answered and marked."""
+
+    app: RoomApp
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "go_on", "Done", priority=True),
+    ]
+
+    def __init__(self, number: int, asked: Sequence[FollowUp]) -> None:
+        super().__init__()
+        self._number = number
+        self._many = len(asked)
+        self._entry = asked[number]
+        self._began = time.monotonic()
+        self._answered = self._entry.answer is not None
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="asking"):
+            yield Static(id="asking-clock")
+            yield Static(Text(self._entry.question.question), id="question")
+            yield TextArea(self._entry.answer or "", id="answer")
+            yield Static(id="model")
+            yield SelectionList[int](
+                *(Selection(Text(point), n) for n, point in enumerate(self._entry.question.key_points)),
+                id="marks",
+            )
+        yield TooSmall()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.set_interval(1.0, self._tick)
+        self._tick()
+        if self._answered:
+            self._show_model()
+        else:
+            self.query_one("#model").display = False
+            self.query_one("#marks").display = False
+            self.query_one(TextArea).focus()
+
+    def action_go_on(self) -> None:
+        question = self._entry.question
+        session = self.app.session
+        if not self._answered:
+            text = self.query_one(TextArea).text.strip()
+            self.app.deed(lambda: session.answer(question.id, text, time.monotonic() - self._began))
+            self._answered = True
+            self._show_model()
+            return
+        chosen = set(self.query_one(SelectionList).selected)
+        marks = [n in chosen for n in range(len(question.key_points))]
+        self.app.deed(lambda: session.mark(question.id, marks))
+        self.dismiss()
+
+    def _show_model(self) -> None:
+        answer = self.query_one(TextArea)
+        answer.read_only = True
+        model = self.query_one("#model", Static)
+        model.update(
+            Text.assemble(
+                ("A good answer\n", "bold"),
+                self._entry.question.answer,
+                ("\n\nWhich of these did you say? Space marks one, Ctrl+S goes on.", "bold"),
+            )
+        )
+        model.display = True
+        marks = self.query_one(SelectionList)
+        marks.display = True
+        marks.focus()
+        self._tick()
+
+    def _tick(self) -> None:
+        left = SECONDS - (time.monotonic() - self._began)
+        head = f"Question {self._number + 1} of {self._many}"
+        if self._answered:
+            words = "your own marks; they count nowhere else"
+        elif left > 0:
+            words = f"{clock(left)} left; nothing happens when it is over. Ctrl+S when you are done"
+        else:
+            words = "two minutes are over: come to an end. Ctrl+S when you are done"
+        self.query_one("#asking-clock", Static).update(Text(f"{head}  ·  {words}"))
