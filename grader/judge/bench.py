@@ -33,11 +33,12 @@ class Bench:
     @classmethod
     def around(cls, candidate: Candidate, source_text: str) -> Bench:
         xray = XRay(candidate)
+        steps = Steps(candidate)
         return cls(
             candidate=candidate,
-            steps=Steps(candidate),
+            steps=steps,
             xray=xray,
-            dropout=DropoutMeter(candidate, xray),
+            dropout=DropoutMeter(candidate, xray, steps),
             gradients=GradientMeter(candidate),
             blame=Blame(candidate, source_text),
             variations=Variations(candidate),

@@ -63,7 +63,7 @@ class KataContent:
     def features(self) -> frozenset[str]:
         """What the forms of this kata may rely on."""
         step = "output_step" if "output" in self.kata.layers.roles else "no_output_step"
-        return frozenset({step})
+        return frozenset({step, "fixed_order"} if self.kata.layers.fused == "required" else {step})
 
 
 def load_content(kata: Kata, catalog: Catalog) -> KataContent:

@@ -17,6 +17,8 @@ from torch import Tensor
 from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached
 from grader.judge.probes import OTHER_RATE, RATE, Probe
+from grader.judge.rehearsal import rehearse
+from grader.judge.steps import Steps
 from grader.judge.xray import XRay, one_hot, output_of
 
 PROBE = Probe("dropout", 64, 8)
@@ -85,6 +87,18 @@ class Reading:
             return "dropout_on_output"
         return self._wrong_number()
 
+    def like(self, other: Reading) -> bool:
+        """The same but for chance."""
+        return (
+            self.mistake == other.mistake
+            and self.random == other.random
+            and self.kept_varies == other.kept_varies
+            and abs(self.zero_fraction - other.zero_fraction) <= self.tolerance + other.tolerance
+            and (
+                self.kept_varies or abs(self.kept_factor - other.kept_factor) <= CLOSE * self.expected_factor
+            )
+        )
+
     def _wrong_number(self) -> str | None:
         rate_fits = abs(self.zero_fraction - self.rate) <= self.tolerance
         factor_fits = abs(self.kept_factor - self.expected_factor) <= CLOSE * self.expected_factor
@@ -100,9 +114,10 @@ class Reading:
 class DropoutMeter:
     """Readings on one candidate; each is made once."""
 
-    def __init__(self, candidate: Candidate, xray: XRay) -> None:
+    def __init__(self, candidate: Candidate, xray: XRay, steps: Steps) -> None:
         self._candidate = candidate
         self._xray = xray
+        self._steps = steps
 
     @cached_property
     def main(self) -> Reading:
@@ -112,6 +127,31 @@ class DropoutMeter:
     def other(self) -> Reading:
         """The same at another rate: a constant that happens to fit one does not fit both."""
         return self._read(OTHER_RATE)
+
+    @property
+    def wrong(self) -> Reading | None:
+        """The first reading that shows a mistake in the dropout itself, and not another step's.
+
+        `NotReached` where another mistake leaves nothing of dropout to be seen.
+        """
+        for reading, rate in ((self.main, RATE), (self.other, OTHER_RATE)):
+            if reading.mistake is None:
+                continue
+            if self._rehearsed is None or not reading.like(self._rehearsed.at(rate)):
+                return reading
+            if not reading.random:
+                raise NotReached("another mistake keeps the weights from the output, and dropout with them")
+        return None
+
+    @cached_property
+    def _rehearsed(self) -> DropoutMeter | None:
+        """The same instrument on the explained mistake with right dropout."""
+        played = rehearse(self._candidate, self._steps)
+        return None if played is None else DropoutMeter(played, XRay(played), Steps(played))
+
+    def at(self, rate: float) -> Reading:
+        """The reading at a dropout rate."""
+        return self._read(rate)
 
     @cached_property
     def hidden_stay_hidden(self) -> bool:

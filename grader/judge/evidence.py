@@ -17,6 +17,8 @@ ATTENTION_CALLS = frozenset({"scaled_dot_product_attention"})
 
 def prefer(explanation: Explanation, trace: Sequence[TraceEntry]) -> Explanation:
     """The explanation with its best-supported reading in front; readings that less speaks for fall away."""
+    if not trace:
+        return explanation
     readings = [explanation.forms, *explanation.alternatives]
     support = [_support(forms, trace) for forms in readings]
     place = support.index(max(support))

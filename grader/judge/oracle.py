@@ -79,7 +79,7 @@ class Form:
 
     `shows` overrides the label's clause in mistakes.toml where the form is more special. `needs` names what
     the candidate's layers or the kata must have for the form to make sense ("fused", "output_layer",
-    "no_output_step").
+    "no_output_step", "fixed_order").
     """
 
     label: str

@@ -1,7 +1,8 @@
 """The oracle as a candidate: it answers the judge's requests by running a plan, right or with mistakes in it.
 
-So every mistake of the catalogue, and every pair, can be judged by the real checks without a process. It holds
-layers of its own under conventional names, takes the values that the judge sets, and computes gradients by autograd.
+So every mistake of the catalogue, and every pair, can be judged by the real checks without a process. It
+holds layers of its own under conventional names, takes the values that the judge sets, and computes
+gradients by autograd.
 """
 
 from __future__ import annotations
@@ -32,12 +33,13 @@ from grader.protocol import (
 )
 
 PACKED = ("query", "key", "value")
-CRASHES = (RuntimeError, IndexError, ValueError, TypeError)  # what torch raises on shapes and dtypes that do not fit
+# What torch raises on shapes and dtypes that do not fit.
+CRASHES = (RuntimeError, IndexError, ValueError, TypeError)
 
 
 @dataclass(frozen=True)
 class Layers:
-    """Which layers the played candidate has: one for each role, or query, key and value packed into `proj`."""
+    """Which layers the played candidate has: one for each role, or one `proj` for query, key and value."""
 
     roles: tuple[str, ...]
     fused: bool
@@ -212,7 +214,7 @@ def _composed(forms: Sequence[Form]) -> Variant:
 
 
 def _leaf(value: Tensor, cotangent: Tensor | None) -> Tensor:
-    """A copy of its own, so that no step can reach the judge's; one that wants gradients when they are asked for."""
+    """A copy that no step can reach the judge's tensor through; it wants gradients when they are asked for."""
     return value.detach().clone().requires_grad_(cotangent is not None)
 
 

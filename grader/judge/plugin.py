@@ -108,7 +108,7 @@ class JudgePlugin:
 
 
 class CheckItem(pytest.Function):
-    """A check as pytest runs it. Nobody reads pytest's own words on a failure, and making them takes 40 ms."""
+    """A check as pytest runs it. Nobody reads pytest's words on a failure, and making them takes 40 ms."""
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
         del style

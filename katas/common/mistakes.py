@@ -129,7 +129,7 @@ def split_order(query: str, key: str, value: str) -> Form:
     return Form(
         "qkv_order_wrong",
         {"project": projected(query, key, value)},
-        needs=frozenset({"fused"}),
+        needs=frozenset({"fused", "fixed_order"}),
         shows=f"the query is taken from the {query} third, the key from the {key} third and the value"
         f" from the {value} third of the fused projection",
     )
@@ -629,7 +629,6 @@ MASK = (
     Form("mask_on_embeddings", {"project": on_embeddings(lambda v: v[:, 0]), "mask": keep}),
     Form("mask_on_embeddings", {"project": on_embeddings(lambda v: v[:, -1]), "mask": keep}),
     Form("mask_on_embeddings", {"project": on_embeddings(lambda v: v.all(dim=-2)), "mask": keep}),
-    Form("mask_on_embeddings", {"project": on_embeddings(lambda v: v.any(dim=-1)), "mask": keep}),
 )
 
 CAUSAL_WITHOUT_MASK_STEP = (
