@@ -214,7 +214,7 @@ def _composed(forms: Sequence[Form]) -> Variant:
 
 
 def _leaf(value: Tensor, cotangent: Tensor | None) -> Tensor:
-    """A copy that no step can reach the judge's tensor through; it wants gradients when they are asked for."""
+    """A copy that no step reaches the judge's tensor through; it wants gradients when they are asked for."""
     return value.detach().clone().requires_grad_(cotangent is not None)
 
 
