@@ -94,7 +94,13 @@ class Blame:
     def banned_call(self) -> tuple[str, int | None] | None:
         """A call that the kata's rules forbid, by either recorder, with its line."""
         banned = set(self._candidate.kata.rules.banned)
-        traces = [self.unmasked, self.masked, self.dispatched.called.trace if self.dispatched.called else ()]
+        candidate = self._candidate
+        seen = [
+            candidate.observe(probe, training=True)
+            for probe in candidate.standard_probes
+            if probe.name == "base"
+        ]
+        traces = [self.unmasked, self.masked, _trace(seen), _trace([self.dispatched])]
         for entry in (entry for trace in traces for entry in trace):
             if entry.call in banned:
                 return entry.call, entry.line

@@ -23,6 +23,10 @@ from grader.judge.probes import OTHER_RATE, RATE, WIDTH, Drawn, Probe
 from grader.judge.roles import Layout, Unit, layouts, units
 from grader.protocol import Argument, Build, Built, Call, Called, Failure, Load, Loaded, Reply, Request
 
+WIDTH_NAMES = frozenset(
+    {"hidden_dim", "hidden_size", "embed_dim", "emb_dim", "d_model", "model_dim", "hidden", "dim", "n_embd"}
+)
+
 
 class Caller(Protocol):
     """Something that answers requests: a worker behind a channel, or the oracle playing a candidate."""
@@ -134,14 +138,15 @@ class Candidate:
     def constructor_arguments(
         self, width: int, rate: float | None
     ) -> tuple[tuple[int, ...], dict[str, float]]:
-        """hidden_dim by position; the rate under the name that the signature has for it."""
-        if rate is None or self.loaded is None:
-            return (width,), {}
-        named = [argument for argument in self.loaded.constructor if not argument.variadic]
-        argument = rate_argument(named)
-        if argument is None:
-            return (width,), {}
-        return (width,), {argument.name: rate}
+        """hidden_dim by position where it comes first, else by name; the rate under the signature's name."""
+        signature = self.loaded.constructor if self.loaded is not None else ()
+        named = [argument for argument in signature if not argument.variadic]
+        by_name = width_by_name(named)
+        args, kwargs = ((), {by_name: width}) if by_name else ((width,), {})
+        argument = rate_argument(named) if rate is not None else None
+        if argument is not None and rate is not None and argument.name != by_name:
+            return args, {**kwargs, argument.name: rate}
+        return args, kwargs
 
     # calling --------------------------------------------------------------------------------------------
 
@@ -211,7 +216,7 @@ class Candidate:
         if key not in self._observed:
             rate = 0.0 if training or self.eval_is_random else self._rate_at(probe.width)
             drawn = probes.draw(probe, self.seed)
-            traced = probe.name in ("base", "mask_bss_bool", "mask_bss_int") and not training
+            traced = probe.name in ("base", "mask_bss_bool", "mask_bss_int")
             self._observed[key] = self.run(
                 self.rig(probe.width, rate), drawn, training=training, trace=traced
             )
@@ -247,7 +252,7 @@ class Candidate:
     @property
     def takes_rate(self) -> bool:
         """Whether the constructor has an argument for the dropout rate."""
-        return bool(self.constructor_arguments(WIDTH, RATE)[1])
+        return RATE in self.constructor_arguments(WIDTH, RATE)[1].values()
 
     @property
     def accepts_mask(self) -> bool:
@@ -336,9 +341,17 @@ class Candidate:
             return run(self.plan_for(layout), context).output
 
 
+def width_by_name(arguments: Sequence[Argument]) -> str | None:
+    """The name to pass the width under, when it cannot go by position: keyword-only, or not the first."""
+    named = next((argument for argument in arguments if argument.name.lower() in WIDTH_NAMES), None)
+    if named is None:
+        return arguments[0].name if arguments and arguments[0].keyword_only else None
+    return named.name if named is not arguments[0] or named.keyword_only else None
+
+
 def rate_argument(arguments: Sequence[Argument]) -> Argument | None:
     """The constructor argument that takes the dropout rate, by its name, else the second position."""
-    for argument in arguments[1:]:
+    for argument in arguments:
         if "drop" in argument.name.lower() or argument.name.lower() in ("p", "rate", "prob", "p_drop"):
             return argument
     return arguments[1] if len(arguments) > 1 else None

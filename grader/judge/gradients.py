@@ -15,8 +15,8 @@ from torch import Tensor
 
 from grader.judge import probes
 from grader.judge.candidate import Candidate, Observation
-from grader.judge.oracle import run
-from grader.judge.probes import Probe
+from grader.judge.oracle import run, same
+from grader.judge.probes import Drawn, Probe
 
 PROBE = Probe("gradients", 3, 5)
 MASKED_PROBE = Probe("gradients_masked", 3, 5, mask="bss")
@@ -43,9 +43,20 @@ class GradientMeter:
 
     @cached_property
     def seen(self) -> Observation:
-        """The call with backward; with a mask where the kata has one."""
-        drawn = probes.draw(MASKED_PROBE if self._candidate.kata.takes_mask else PROBE, self._candidate.seed)
-        return self._candidate.run(self._candidate.quiet_rig, drawn, cotangent=self._cotangent, trace=True)
+        """The call with backward in eval mode; with a mask where the kata has one."""
+        return self._candidate.run(
+            self._candidate.quiet_rig, self._drawn, cotangent=self._cotangent, trace=True
+        )
+
+    @cached_property
+    def trained(self) -> Observation:
+        """The same in training mode at dropout rate 0, where gradients are for."""
+        rig = self._candidate.rig(rate=0.0)
+        return self._candidate.run(rig, self._drawn, training=True, cotangent=self._cotangent)
+
+    @property
+    def _drawn(self) -> Drawn:
+        return probes.draw(MASKED_PROBE if self._candidate.kata.takes_mask else PROBE, self._candidate.seed)
 
     @property
     def _cotangent(self) -> Tensor:
@@ -53,7 +64,7 @@ class GradientMeter:
         return torch.randn(PROBE.batch, PROBE.seq_len, PROBE.width, generator=generator)
 
     def compared(self) -> Lost:
-        """Against the oracle's gradients, for an answer whose forward is right."""
+        """Against the oracle's gradients, where forward is right: in eval mode, then in training."""
         layout = self._candidate.layout
         rig = self._candidate.quiet_rig
         assert layout is not None
@@ -66,28 +77,11 @@ class GradientMeter:
         loss = (output * self._cotangent).sum()
         found = torch.autograd.grad(loss, list(wanted.values()), allow_unused=True)
         expected = {name: value for name, value in zip(wanted, found, strict=True) if value is not None}
-        return self._compare(expected)
-
-    def _compare(self, expected: Mapping[str, Tensor]) -> Lost:
-        actual = self.seen.gradients
-        missing = [
-            name
-            for name, value in expected.items()
-            if float(value.abs().max()) > 1e-3 and _is_nothing(actual.get(name))
-        ]
-        wrong = [
-            name
-            for name, value in expected.items()
-            if name in actual
-            and name not in missing
-            and not (
-                actual[name].shape == value.shape
-                and torch.allclose(
-                    actual[name].float(), value, rtol=RTOL, atol=ATOL * max(1.0, float(value.abs().max()))
-                )
-            )
-        ]
-        return Lost(tuple(missing), tuple(wrong))
+        lost = _compare(expected, self.seen.gradients)
+        trained = self.trained
+        if not lost and trained.output is not None and same(trained.output, output.detach()):
+            return _compare(expected, trained.gradients)
+        return lost
 
     def reached(self) -> Lost:
         """For a wrong forward: parameters (and x) that move the output and get no gradient."""
@@ -105,6 +99,27 @@ class GradientMeter:
             if _differ(still.output, moved.output):
                 missing.append(name)
         return Lost(tuple(missing))
+
+
+def _compare(expected: Mapping[str, Tensor], actual: Mapping[str, Tensor]) -> Lost:
+    missing = [
+        name
+        for name, value in expected.items()
+        if float(value.abs().max()) > 1e-3 and _is_nothing(actual.get(name))
+    ]
+    wrong = [
+        name
+        for name, value in expected.items()
+        if name in actual
+        and name not in missing
+        and not (
+            actual[name].shape == value.shape
+            and torch.allclose(
+                actual[name].float(), value, rtol=RTOL, atol=ATOL * max(1.0, float(value.abs().max()))
+            )
+        )
+    ]
+    return Lost(tuple(missing), tuple(wrong))
 
 
 def _is_nothing(gradient: Tensor | None) -> bool:

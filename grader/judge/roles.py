@@ -13,7 +13,7 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -161,7 +161,23 @@ def units(parameters: Sequence[ParameterInfo], hidden_dim: int) -> tuple[Unit, .
         if parts == 1 and states in ("qkv", "kv"):
             states = None
         found.append(Unit(name, info, bias, parts, axis, stacked, orientations, states))
-    return tuple(found[:MAX_UNITS])
+    return tuple(_with_listed_biases(found, floats, taken, hidden_dim)[:MAX_UNITS])
+
+
+def _with_listed_biases(
+    found: list[Unit], floats: Sequence[ParameterInfo], taken: set[str], hidden_dim: int
+) -> list[Unit]:
+    """Vectors that no name pairs with a weight (a ParameterList) belong to the bare weights, in order."""
+    bare = [unit for unit in found if unit.bias is None and "Linear" not in unit.weight.owner]
+    vectors = [info for info in floats if info.name not in taken and "Norm" not in info.owner]
+    lists = {
+        unit.name: vector
+        for unit, vector in zip(bare, [v for v in vectors if len(v.shape) == 1], strict=False)
+        if vector.shape == (unit.parts * hidden_dim,)
+    }
+    if len(lists) != len(bare):
+        return found
+    return [replace(unit, bias=lists.get(unit.name, unit.bias)) for unit in found]
 
 
 def layouts(found: Sequence[Unit], *, order_is_fixed: bool) -> tuple[Layout, ...]:
