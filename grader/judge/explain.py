@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -91,23 +91,42 @@ class _Search:
 
 def explain(candidate: Candidate) -> Explanation | None:
     """The simplest explanation of what was observed, or None."""
-    searches = [
-        search for layout in candidate.hypotheses if (search := _prepare(candidate, layout)) is not None
-    ]
+    searches = _Searches(candidate)
     spent = 0
     for size in (0, 1):
-        for search in searches:
+        for search in searches.of_size(size):
             found = _explain_with(search, size)
             spent += max(1, len(search.forms)) if size else 1
             if found is not None:
                 return found
             if spent > MAX_EVALUATIONS:
                 break
-    for search in searches[:MAX_PAIR_LAYOUTS]:
+    for search in itertools.islice(searches.of_size(2), MAX_PAIR_LAYOUTS):
         found = _measured_divisor(search) or _explain_with(search, 2)
         if found is not None:
             return found
     return None
+
+
+class _Searches:
+    """The searches under each hypothesis, prepared when they are asked for."""
+
+    def __init__(self, candidate: Candidate) -> None:
+        self._candidate = candidate
+        likely = candidate.layout
+        others = [layout for layout in candidate.hypotheses if layout is not likely]
+        self._layouts = others if likely is None else [likely, *others]
+        self._prepared: dict[int, _Search | None] = {}
+
+    def of_size(self, size: int) -> Iterator[_Search]:
+        """Most plausible first. Without any mistake only the layout that gives the right output can do."""
+        layouts = self._layouts if size else self._layouts[: int(self._candidate.layout is not None)]
+        for place, layout in enumerate(layouts):
+            if place not in self._prepared:
+                self._prepared[place] = _prepare(self._candidate, layout)
+            search = self._prepared[place]
+            if search is not None:
+                yield search
 
 
 def _prepare(candidate: Candidate, layout: Layout) -> _Search | None:
