@@ -191,7 +191,7 @@ def _timeline(number: int, one: RoundDebrief, alone: bool) -> Timeline:
         title=one.title,
         points=one.points,
         max_points=one.max_points,
-        used=clock(one.used),
+        used=clock(round(one.used)),
         limit=clock(one.limit),
         ending=one.ending,
         ended_in_time=one.ending == "submitted",
@@ -211,7 +211,9 @@ def _timeline(number: int, one: RoundDebrief, alone: bool) -> Timeline:
         rows=tuple(_rows(one)),
         shares=tuple(
             Share(
-                text=span.text, time=clock(span.seconds), percent=round(100 * span.seconds / (one.used or 1))
+                text=span.text,
+                time=clock(round(span.seconds)),
+                percent=round(100 * span.seconds / (one.used or 1)),
             )
             for span in one.spans
         ),

@@ -72,7 +72,7 @@ def _reasons(facts: Facts, texts: dict[str, str]) -> list[str]:
         "hints": count(facts.hints, "hint"),
         "cost": facts.hint_cost,
         "net": net,
-        "used": clock(facts.used),
+        "used": clock(round(facts.used)),
         "limit": clock(facts.limit),
     }
     keys = ["passed" if facts.passed else "not_passed"]

@@ -56,7 +56,7 @@ def test_the_reasons_are_what_the_rule_looked_at(catalog: Catalog) -> None:
     facts = msgspec.structs.replace(PERFECT, hints=2, hint_cost=2, solution_seen=True)
     judgement = judge([facts], practice=False, wording=load_wording(catalog))
     assert judgement.reasons == (
-        "passed with 16 of 16 points",
+        "passed with 16 of 16 required points",
         "2 hints cost 2 of them for this verdict: 14 are left",
         "handed in after 10:00 of 25:00",
         "the solution was looked at while the clock ran",

@@ -11,8 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import Screen
-from textual.widgets import Footer, SelectionList, Static, TextArea
-from textual.widgets.selection_list import Selection
+from textual.widgets import Footer, OptionList, Static, TextArea
 
 from grader.interview.followups import SECONDS, FollowUp
 from grader.interview.room.windows import TooSmall
@@ -22,13 +21,30 @@ if TYPE_CHECKING:
     from grader.interview.room.app import RoomApp
 
 
+class Marks(OptionList):
+    """Key points to tick off, with signs that need no colour."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "select", "Mark", show=False)]
+
+    def __init__(self, points: Sequence[str]) -> None:
+        super().__init__(*(Text(f"[ ] {point}") for point in points), id="marks")
+        self.marks = [False] * len(points)
+        self._points = tuple(points)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        number = event.option_index
+        self.marks[number] = not self.marks[number]
+        sign = "[x]" if self.marks[number] else "[ ]"
+        self.replace_option_prompt_at_index(number, Text(f"{sign} {self._points[number]}"))
+
+
 class AskingScreen(Screen[None]):
     """One question; dismissed when it is answered and marked."""
 
     app: RoomApp
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "go_on", "Done", priority=True),
+        Binding("ctrl+s", "go_on", "Done"),
     ]
 
     def __init__(self, number: int, asked: Sequence[FollowUp]) -> None:
@@ -45,10 +61,7 @@ class AskingScreen(Screen[None]):
             yield Static(Text(self._entry.question.question), id="question")
             yield TextArea(self._entry.answer or "", id="answer")
             yield Static(id="model")
-            yield SelectionList[int](
-                *(Selection(Text(point), n) for n, point in enumerate(self._entry.question.key_points)),
-                id="marks",
-            )
+            yield Marks(self._entry.question.key_points)
         yield TooSmall()
         yield Footer(show_command_palette=False)
 
@@ -71,8 +84,7 @@ class AskingScreen(Screen[None]):
             self._answered = True
             self._show_model()
             return
-        chosen = set(self.query_one(SelectionList).selected)
-        marks = [n in chosen for n in range(len(question.key_points))]
+        marks = self.query_one(Marks).marks
         self.app.deed(lambda: session.mark(question.id, marks))
         self.dismiss()
 
@@ -88,7 +100,7 @@ class AskingScreen(Screen[None]):
             )
         )
         model.display = True
-        marks = self.query_one(SelectionList)
+        marks = self.query_one(Marks)
         marks.display = True
         marks.focus()
         self._tick()

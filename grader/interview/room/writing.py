@@ -68,11 +68,8 @@ class WritingScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#brief").focus()
-        one = self.app.session.round
-        if one.backup is not None:
-            self.say(f"Your earlier work is kept in {one.backup.name}")
         self._announced = {mark for mark in _ANNOUNCED if mark >= self.app.session.remaining()}
-        self.show()
+        self.call_after_refresh(self.show)  # the log wraps at the width that it has when it is written to
 
     # What is shown
 
@@ -155,7 +152,7 @@ class WritingScreen(Screen[None]):
         if event.kind == "tested":
             return f"{data['points']} of {data['max_points']} points"
         lines = {
-            "begun": "The clock is running. Good luck!",
+            "begun": self._welcome(one),
             "ran": f"You ran the file: it {data.get('outcome', '')}",
             "hint": f"Hint {data.get('number', '')}",
             "submitted": "Handed in",
@@ -166,6 +163,11 @@ class WritingScreen(Screen[None]):
             known = {entry.id: entry.question for entry in clarifications(self.app.kata)}
             return f"You asked: {known.get(data['id'], data['id'])}"
         return lines.get(event.kind, "")
+
+    @staticmethod
+    def _welcome(one: Round) -> str:
+        kept = "" if one.backup is None else f" Your earlier work is kept in {one.backup.name}"
+        return f"The clock is running. Good luck!{kept}"
 
     def _save_line(self, event: Event, one: Round) -> str:
         saves = one.saves
@@ -221,7 +223,8 @@ class WritingScreen(Screen[None]):
 
     def _show_hints(self, taken: int, texts: tuple[str, ...]) -> None:
         """The latest first; those before it below."""
-        parts = [f"**Hint {n}**\n\n{texts[n - 1]}" for n in range(taken, 0, -1)]
+        older = [f"**Hint {n}**\n\n{texts[n - 1]}" for n in range(taken - 1, 0, -1)]
+        parts = [texts[taken - 1], *older]
         self.app.push_screen(Reading(f"Hint {taken} of {len(texts)}", "\n\n---\n\n".join(parts)))
 
     def action_submit(self) -> None:
