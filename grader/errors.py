@@ -24,3 +24,14 @@ class UsageError(KataError):
 
 class GraderFault(KataError):
     """The grader's own fault, or a broken installation: never the candidate's."""
+
+
+class ConfinementUnavailable(GraderFault):
+    """`strict` was asked for and this machine cannot do it. Nothing of the candidate's has run."""
+
+    def __init__(self, missing: tuple[str, ...]) -> None:
+        super().__init__(
+            f"strict isolation needs {' and '.join(missing)}, which this machine does not offer here",
+            "`kata doctor` shows what there is; for files that you trust, use `--isolation standard`",
+        )
+        self.missing = missing

@@ -28,10 +28,13 @@ class WorkerProcess(Protocol):
     def status(self, seconds: float) -> ExitStatus | None:
         """How it ended; waits at most `seconds`; None while it lives."""
 
+    def overflows(self) -> bool:
+        """Whether it has put more into its scratch folder than it may."""
+
 
 @dataclass(frozen=True)
 class WorkerHandle:
-    """A running worker. `isolation` says in words what confines it."""
+    """A running worker. `isolation` is the level that it was told to confine itself to."""
 
     channel: socket.socket
     output_fd: int

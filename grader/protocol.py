@@ -126,6 +126,18 @@ class Argument(msgspec.Struct, frozen=True, kw_only=True):
     default: int | float | None = None
 
 
+class Confined(Message, tag="confined"):
+    """The worker's first frame, sent before it has heard of any file: what binds it from now on.
+
+    `refused` is the one answer of a worker that could not bind itself as it was told to, and ended.
+    """
+
+    level: str
+    mechanisms: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    refused: bool = False
+
+
 class Loaded(Message, tag="loaded"):
     """The class was found. `source` is the text that the line numbers refer to."""
 
@@ -186,7 +198,7 @@ class Called(Message, tag="called"):
     backward: Failure | None = None
 
 
-Reply = Loaded | Built | Called | Failure
+Reply = Confined | Loaded | Built | Called | Failure
 
 _encoder = msgspec.json.Encoder()
 _requests: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)

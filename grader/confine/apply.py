@@ -16,23 +16,12 @@ from pathlib import Path
 
 from grader.confine import landlock, process, rlimits, seccomp, syscalls
 from grader.confine.policy import Level, Policy
-from grader.errors import GraderFault
+from grader.errors import ConfinementUnavailable
 from grader.records import Record
 
 LANDLOCK = "landlock"
 SECCOMP = "seccomp"
 NEEDED_BY_STRICT = (LANDLOCK, SECCOMP)
-
-
-class ConfinementUnavailable(GraderFault):
-    """`strict` was asked for and this machine cannot do it. Nothing of the candidate's has run."""
-
-    def __init__(self, missing: tuple[str, ...]) -> None:
-        super().__init__(
-            f"strict isolation needs {' and '.join(missing)}, which this machine does not offer here",
-            "`kata doctor` shows what there is; for files that you trust, use `--isolation standard`",
-        )
-        self.missing = missing
 
 
 class Applied(Record):

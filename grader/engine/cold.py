@@ -10,8 +10,12 @@ import gc
 import random
 import sys
 import time
+from pathlib import Path
 
+from grader import paths
 from grader.catalog import Catalog, Kata
+from grader.confine.policy import Level
+from grader.confine.process import harden_judge
 from grader.grading import Options
 from grader.handles import WorkerHandle
 from grader.records import Grade, Submission
@@ -22,22 +26,30 @@ def grade_cold(submission: Submission, kata: Kata, catalog: Catalog, options: Op
     started = time.perf_counter()
     seed = random.SystemRandom().randrange(1, 2**31) if options.seed is None else options.seed
     total = kata.deadlines.total if options.total_seconds is None else options.total_seconds
-    handle = _start_worker()
-    from grader.judge.session import judge
+    deny = (paths.home(), catalog.root)
+    from grader.engine.launch import temporary_folder
 
-    grade = judge(submission, kata, catalog, handle, seed=seed, total_seconds=total)
+    with temporary_folder() as folder:
+        handle = _start_worker(folder, options.isolation, deny)
+        from grader.judge.session import judge
+
+        grade = judge(submission, kata, catalog, handle, seed=seed, total_seconds=total)
     return _with_total(grade, time.perf_counter() - started)
 
 
-def _start_worker() -> WorkerHandle:
-    if sys.platform == "linux" and not _judge_is_here():
+def _start_worker(folder: Path, level: Level, deny: tuple[Path, ...]) -> WorkerHandle:
+    from grader.engine.launch import Launcher, spawn_worker
+
+    harden_judge()
+    if sys.platform != "linux" or _judge_is_here():
+        return spawn_worker(folder, level, deny)
+    launcher = Launcher(folder, deny)
+    try:
+        launcher.prepare(level)  # before the second and a half that torch takes
         _import_third_parties()
-        from grader.engine.launch import fork_worker
-
-        return fork_worker()
-    from grader.engine.launch import spawn_worker
-
-    return spawn_worker()
+        return launcher.fork(level)
+    finally:
+        launcher.close()
 
 
 def _judge_is_here() -> bool:

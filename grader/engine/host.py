@@ -12,6 +12,7 @@ from __future__ import annotations
 import array
 import contextlib
 import gc
+import json
 import os
 import select
 import shutil
@@ -20,11 +21,12 @@ import socket
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from grader.confine import process as own
-from grader.engine.launch import fork_worker
-from grader.errors import KataError
-from grader.handles import WorkerHandle, WorkerProcess
+from grader.confine.policy import Level
+from grader.engine.launch import ChildProcess, Launcher
+from grader.errors import ConfinementUnavailable, KataError
 
 MAX_NOTE = 2048  # bytes of a message beside its descriptors
 MAX_DESCRIPTORS = 8
@@ -33,13 +35,16 @@ WARM_UP = b"warm-up"
 FAULT = b"fault:"
 GRADE = b"grade"
 END = b"end"  # of the template's own warm-up
+LEVELS: dict[bytes, Level] = {level.encode(): level for level in get_args(Level)}
+STRICTEST: Level = "strict"
+USUAL: Level = "standard"
 
 
 @dataclass(frozen=True)
 class Running:
     """A worker. `lifeline` breaks when its judge has gone; `status_fd` tells the judge how it ended."""
 
-    process: WorkerProcess
+    process: ChildProcess
     worker_fd: int
     lifeline: int
     status_fd: int
@@ -48,7 +53,10 @@ class Running:
 class Host:
     """Forks workers, gives them to the judges, and clears up behind them."""
 
-    def __init__(self, control: socket.socket, judges: socket.socket, template: int) -> None:
+    def __init__(
+        self, control: socket.socket, judges: socket.socket, template: int, launcher: Launcher
+    ) -> None:
+        self._launcher = launcher
         self._control = control
         self._judges = judges
         self._template = template
@@ -69,13 +77,13 @@ class Host:
                     note, descriptors = receive(self._control)
                     if not note and not descriptors:
                         return
-                    self._start(GRADE, descriptors)
+                    self._start(GRADE, descriptors, LEVELS.get(note, STRICTEST))
                 elif descriptor in self._running:
                     self._attend(descriptor)
 
     def warm_up(self) -> None:
         """Let the template grade an answer of its own, with a real worker."""
-        self._start(WARM_UP, [])
+        self._start(WARM_UP, [], USUAL)
         self._poll.register(self._judges, select.EPOLLIN)
         ended = False
         while self._running or not ended:
@@ -99,15 +107,16 @@ class Host:
             os.kill(self._template, signal.SIGKILL)
         own.sweep()
 
-    def _start(self, kind: bytes, request: list[int]) -> None:
+    def _start(self, kind: bytes, request: list[int], level: Level) -> None:
         """A worker, and a judge for it; what goes wrong is told to the client by the template."""
         try:
-            handle = fork_worker()
+            handle = self._launcher.fork(level)
         except (KataError, OSError) as error:
-            self._send(FAULT + str(error).encode()[: MAX_NOTE - len(FAULT)], request)
+            self._send(FAULT + fault_note(error), request)
             close_all(request)
             return
-        worker_fd = os.pidfd_open(_pid(handle))
+        assert isinstance(handle.process, ChildProcess)
+        worker_fd = os.pidfd_open(handle.process.pid)
         status_read, status_write = os.pipe()
         lifeline_read, lifeline_write = os.pipe()
         ends = [
@@ -118,7 +127,7 @@ class Host:
             status_read,
             lifeline_write,
         ]
-        self._send(kind + b":" + handle.isolation.encode()[:MAX_NOTE], ends)
+        self._send(b":".join((kind, level.encode(), os.fsencode(handle.process.scratch))), ends)
         close_all(ends)
         running = Running(handle.process, worker_fd, lifeline_read, status_write)
         for descriptor, event in ((worker_fd, select.EPOLLIN), (lifeline_read, 0)):
@@ -152,11 +161,17 @@ class Host:
         own.sweep(keep=frozenset({self._template, *self._pids()}))
 
     def _pids(self) -> set[int]:
-        return {running.process.pid for running in self._running.values()}  # type: ignore[attr-defined]
+        return {running.process.pid for running in self._running.values()}
 
 
-def _pid(handle: WorkerHandle) -> int:
-    return int(handle.process.pid)  # type: ignore[attr-defined]
+def fault_note(error: KataError | OSError) -> bytes:
+    """What went wrong, for the template to pass on to the client."""
+    fault: dict[str, str | tuple[str, ...]] = {"message": str(error)[:500]}
+    if isinstance(error, KataError):
+        fault["fix"] = error.fix[:500]
+    if isinstance(error, ConfinementUnavailable):
+        fault["missing"] = error.missing
+    return json.dumps(fault).encode()[: MAX_NOTE - len(FAULT)]
 
 
 def receive(channel: socket.socket) -> tuple[bytes, list[int]]:
@@ -202,7 +217,7 @@ def main(control_fd: int, root: Path) -> None:
         enter(template_end, root)
     template_end.close()
     with socket.socket(fileno=control_fd) as control, judges:
-        host = Host(control, judges, template)
+        host = Host(control, judges, template, Launcher(Path.cwd(), (root,)))
         try:
             host.warm_up()
             control.send(READY)

@@ -24,6 +24,7 @@ import msgspec
 
 from grader.catalog import Kata, load_catalog
 from grader.confine import process as own
+from grader.confine.scratch import is_over
 from grader.engine.host import END, FAULT, WARM_UP, close_all, receive
 from grader.engine.messages import STARTED, Answer, Fault, Garbled, pack, read_request
 from grader.errors import KataError
@@ -42,12 +43,16 @@ class RemoteProcess:
 
     pidfd: int
     status_fd: int
+    scratch: Path
     _status: ExitStatus | None = None
 
     def kill(self) -> None:
         """SIGKILL; the rest of its group, and its folder, are the host's to clear when the judge has gone."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def overflows(self) -> bool:
+        return is_over(self.scratch)
 
     def status(self, seconds: float) -> ExitStatus | None:
         if self._status is None and select.select([self.status_fd], [], [], seconds)[0]:
@@ -91,13 +96,13 @@ class Template:
 
     def _start(self, note: bytes, descriptors: list[int]) -> None:
         if note.startswith(FAULT):
-            fault = Answer(fault=Fault(message=note.removeprefix(FAULT).decode()))
+            fault = Answer(fault=msgspec.json.decode(note.removeprefix(FAULT), type=Fault))
             with socket.socket(fileno=descriptors[0]) as connection, contextlib.suppress(OSError):
                 connection.sendall(STARTED + pack(fault))
             return
         pid = os.fork()
         if pid == 0:
-            _become_judge(note.partition(b":")[2].decode(), descriptors)
+            _become_judge(note, descriptors)
         client, *others = descriptors
         close_all(others)
         judging = Judging(pid, os.pidfd_open(pid), client)
@@ -138,27 +143,28 @@ def _warm_up(host: socket.socket, kata: Kata, root: Path) -> None:
     note, descriptors = receive(host)
     if not note.startswith(WARM_UP):
         raise ConnectionError(note.decode())
-    handle, lifeline = _handle("", descriptors)
+    handle, lifeline = _handle(note, descriptors)
     submission = Submission(name=kata.file_name, source=kata.solution.read_bytes(), sha256="")
     judge(submission, kata, load_catalog(root), handle, seed=1, total_seconds=kata.deadlines.total)
     close_all([lifeline])
 
 
-def _handle(isolation: str, descriptors: list[int]) -> tuple[WorkerHandle, int]:
-    """The worker's handle, and the lifeline to the host."""
-    channel, output, pidfd, status, lifeline = descriptors
-    process = RemoteProcess(pidfd, status)
-    return WorkerHandle(socket.socket(fileno=channel), output, process, isolation), lifeline
+def _handle(note: bytes, descriptors: list[int]) -> tuple[WorkerHandle, int]:
+    """The worker's handle, and the lifeline to the host. `note` is "kind:level:scratch folder"."""
+    _, level, scratch = note.split(b":", 2)
+    channel, output, pidfd, status, lifeline = descriptors[-5:]
+    process = RemoteProcess(pidfd, status, Path(os.fsdecode(scratch)))
+    return WorkerHandle(socket.socket(fileno=channel), output, process, level.decode()), lifeline
 
 
-def _become_judge(isolation: str, descriptors: list[int]) -> None:
+def _become_judge(note: bytes, descriptors: list[int]) -> None:
     """In a freshly forked judge; never returns."""
     try:
         own.die_with_parent(os.getppid())
         own.close_descriptors({*descriptors, 1, 2})
         random.seed()
         gc.enable()
-        handle, _ = _handle(isolation, descriptors[1:])
+        handle, _ = _handle(note, descriptors)
         with socket.socket(fileno=descriptors[0]) as client:
             _answer(client, handle)
     except (OSError, Garbled):

@@ -1,29 +1,36 @@
 """Starts and ends worker processes. The one module that owns them.
 
-`fork_worker` needs a process that holds torch and nothing of the judge; `spawn_worker` works anywhere and
-pays for `import torch` again (macOS, where forking with torch is not safe).
+A `Launcher` forks workers from a process that holds torch and nothing of the judge; `spawn_worker` works
+anywhere and pays for `import torch` again (macOS, where forking with torch is not safe). Either way the
+worker confines itself before it hears of the candidate's file, and its first frame says what binds it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader.confine import process as own
+from grader.confine.apply import Prepared, confine, prepare
+from grader.confine.policy import Level, worker_policy
+from grader.confine.scratch import is_over, make_scratch, remove_scratch
+from grader.errors import GraderFault
 from grader.handles import ExitStatus, WorkerHandle
 
-KEPT_ENVIRONMENT = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
 POLL_SECONDS = 0.005  # only where the platform has no pidfd
+FOLDER_PREFIX = "kata-workers-"
 
 
 @dataclass
@@ -46,7 +53,10 @@ class ChildProcess:
                 os.killpg(self.pid, signal.SIGKILL)
             self._signal_itself()
             self._reap()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        remove_scratch(self.scratch)
+
+    def overflows(self) -> bool:
+        return is_over(self.scratch)
 
     def status(self, seconds: float) -> ExitStatus | None:
         if self._status is None and self._ended_within(seconds):
@@ -102,99 +112,121 @@ class _Ends:
         os.close(self.output_write)
 
 
-def fork_worker() -> WorkerHandle:
-    """A worker forked from this process, which must hold torch and nothing of the judge or of a kata."""
+class Launcher:
+    """Forks workers from this process, which must hold torch and nothing of the judge or of a kata.
+
+    `folder` holds the scratch folders of all its workers; `deny` is what none of them may read beside the
+    program itself and the home. What a level of confinement needs is built when the level is first asked for.
+    """
+
+    def __init__(self, folder: Path, deny: tuple[Path, ...] = ()) -> None:
+        self._folder = folder
+        self._deny = deny
+        self._prepared: dict[Level, Prepared] = {}
+
+    def prepare(self, level: Level) -> Prepared:
+        """Raises `ConfinementUnavailable` when the level is `strict` and this machine does not have it."""
+        if level not in self._prepared:
+            self._prepared[level] = prepare(worker_policy(self._folder, self._deny, level))
+        return self._prepared[level]
+
+    def fork(self, level: Level) -> WorkerHandle:
+        """A worker of its own. Raises as `prepare` does, and `GraderFault` when there is no room for it."""
+        prepared = self.prepare(level)
+        scratch = _scratch_folder(self._folder)
+        ends = _Ends.make()
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                channel_fd, output_fd = ends.worker_channel.detach(), ends.output_write
+                _settle(scratch)
+                from grader.worker.main import enter
+
+                bind = functools.partial(confine, prepared, scratch, (channel_fd, output_fd), parent)
+                enter(channel_fd, output_fd, bind)
+            finally:
+                os._exit(0)
+        ends.keep_the_judges()
+        return _handle(ends, pid, scratch, level)
+
+    def close(self) -> None:
+        """Let go of what was prepared; workers that run are not touched."""
+        for prepared in self._prepared.values():
+            prepared.close()
+        self._prepared.clear()
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder for scratch folders, removed with all that is in it."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+    except OSError as error:
+        raise _no_room(Path(tempfile.gettempdir()), error) from error
+    try:
+        yield folder
+    finally:
+        remove_scratch(folder)
+
+
+def spawn_worker(folder: Path, level: Level, deny: tuple[Path, ...] = ()) -> WorkerHandle:
+    """A worker in a fresh interpreter, its scratch folder in `folder`.
+
+    It finds out itself whether the machine has what `level` needs, and its first frame says so.
+    """
+    scratch = _scratch_folder(folder)
     ends = _Ends.make()
-    scratch = _scratch_folder()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setsid()
-            channel_fd = ends.worker_channel.detach()
-            _close_all_but({channel_fd, ends.output_write})
-            _settle(scratch)
-            gc.enable()
-            from grader.worker.main import enter
-
-            enter(channel_fd, ends.output_write)
-        finally:
-            os._exit(0)
-    ends.keep_the_judges()
-    return _handle(ends, pid, scratch)
-
-
-def spawn_worker() -> WorkerHandle:
-    """A worker in a fresh interpreter."""
-    ends = _Ends.make()
-    scratch = _scratch_folder()
+    channel_fd, output_fd = ends.worker_channel.fileno(), ends.output_write
     child = subprocess.Popen(
         [
-            sys.executable,
-            "-I",
-            "-m",
-            "grader.worker",
-            str(ends.worker_channel.fileno()),
-            str(ends.output_write),
+            *(sys.executable, "-I", "-m", "grader.worker", str(channel_fd), str(output_fd)),
+            *(level, str(scratch), *map(str, deny)),
         ],
-        pass_fds=(ends.worker_channel.fileno(), ends.output_write),
+        pass_fds=(channel_fd, output_fd),
         stdin=subprocess.DEVNULL,
-        stdout=ends.output_write,
-        stderr=ends.output_write,
+        stdout=output_fd,
+        stderr=output_fd,
         cwd=scratch,
-        env=_environment(scratch),
+        env=own.clean_environment(scratch),
         start_new_session=True,
     )
     child.returncode = 0  # `ChildProcess` collects it; Popen must not warn that nobody did
     ends.keep_the_judges()
-    return _handle(ends, child.pid, scratch)
+    return _handle(ends, child.pid, scratch, level)
 
 
-def _handle(ends: _Ends, pid: int, scratch: Path) -> WorkerHandle:
+def _handle(ends: _Ends, pid: int, scratch: Path, level: Level) -> WorkerHandle:
     return WorkerHandle(
         channel=ends.judge_channel,
         output_fd=ends.output_read,
         process=ChildProcess(pid, scratch),
-        isolation="own process",
+        isolation=level,
     )
 
 
-def _scratch_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="kata-worker-"))
+def _scratch_folder(folder: Path) -> Path:
+    try:
+        return make_scratch(folder)
+    except OSError as error:
+        raise _no_room(folder, error) from error
 
 
-def _environment(scratch: Path) -> dict[str, str]:
-    """Nothing of the caller's but the language: no tokens, no paths, no settings that change Python."""
-    kept = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}
-    return {
-        **kept,
-        "HOME": str(scratch),
-        "TMPDIR": str(scratch),
-        "TORCHINDUCTOR_CACHE_DIR": str(scratch),
-        "PATH": os.defpath,
-        "OMP_NUM_THREADS": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+def _no_room(folder: Path, error: OSError) -> GraderFault:
+    return GraderFault(
+        f"No folder for the worker can be made in {folder}: {error.strerror}.",
+        "Make room there, or name another folder: TMPDIR=/path kata grade …",
+    )
 
 
 def _settle(scratch: Path) -> None:
-    """In the forked child: a folder, an environment and a search path of its own."""
-    os.chdir(scratch)
-    os.umask(0o077)
-    environment = _environment(scratch)
-    os.environ.clear()
-    os.environ.update(environment)
+    """In the forked child: an environment and a search path of its own, and no handler of its parent's."""
+    own.scrub_environment(own.clean_environment(scratch))
     tempfile.tempdir = None
     sys.dont_write_bytecode = True
     sys.argv = ["candidate"]
+    sys.orig_argv = []
     sys.path[:] = [entry for entry in sys.path if entry and Path(entry).is_absolute()]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-
-
-def _close_all_but(kept: set[int]) -> None:
-    """Every descriptor from 3 up is closed, but those."""
-    low = 3
-    for descriptor in sorted(kept):
-        os.closerange(low, descriptor)
-        low = descriptor + 1
-    os.closerange(low, os.sysconf("SC_OPEN_MAX") if hasattr(os, "sysconf") else 4096)
+    gc.enable()

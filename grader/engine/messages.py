@@ -8,19 +8,42 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from grader.catalog import Catalog, Kata
-from grader.errors import GraderFault, KataError, UsageError
-from grader.grading import Options
+from grader.errors import ConfinementUnavailable, GraderFault, KataError, UsageError
+from grader.grading import Isolation, Options
 from grader.records import Grade, Record, Submission
 
+HEAD_BYTES = 4  # of a connection to the user's engine
 STARTED = b"\x06"  # one byte ahead of the answer: a judge has the request in hand
 LENGTH = struct.Struct("<I")
 MAX_MESSAGE = 64 * 1024 * 1024
+
+
+class Command(Enum):
+    """What a connection to the user's engine is for."""
+
+    GRADE = b"g"
+    STATUS = b"s"
+    STOP = b"q"
+
+    def head(self, isolation: Isolation = "standard") -> bytes:
+        """The first bytes of the connection."""
+        return self.value + isolation[: HEAD_BYTES - 1].encode()
+
+    @classmethod
+    def of(cls, head: bytes) -> tuple[Command, Isolation]:
+        """Command and isolation; raises `ValueError` when that is no head."""
+        levels: tuple[Isolation, ...] = get_args(Isolation)
+        known = {level[: HEAD_BYTES - 1].encode(): level for level in levels}
+        if head[1:] not in known:
+            raise ValueError("no such isolation")
+        return cls(head[:1]), known[head[1:]]
 
 
 class Request(Record):
@@ -47,12 +70,16 @@ class Fault(Record):
     message: str
     fix: str = ""
     usage: bool = False
+    missing: tuple[str, ...] = ()  # what strict isolation lacks here
 
     @classmethod
     def of(cls, error: KataError) -> Fault:
-        return cls(message=error.message, fix=error.fix, usage=isinstance(error, UsageError))
+        missing = error.missing if isinstance(error, ConfinementUnavailable) else ()
+        return cls(message=error.message, fix=error.fix, usage=isinstance(error, UsageError), missing=missing)
 
     def error(self) -> KataError:
+        if self.missing:
+            return ConfinementUnavailable(self.missing)
         return (UsageError if self.usage else GraderFault)(self.message, self.fix)
 
 

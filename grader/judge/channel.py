@@ -22,6 +22,7 @@ from grader.protocol import (
     Built,
     Call,
     Called,
+    Confined,
     Describe,
     Failure,
     Load,
@@ -38,12 +39,18 @@ from grader.records import Printed
 
 SHOWN_OUTPUT = 64 * 1024
 GRACE = 0.5  # seconds to learn how a worker ended, after it closed the channel
+START_SECONDS = 120.0  # until a worker is there: a fresh interpreter may read torch from a cold disk
+LOOK_SECONDS = 0.2  # between looks at the worker's scratch folder
 
 
-Why = Literal["hang", "total", "ended", "garbage"]
+Why = Literal["hang", "total", "ended", "garbage", "files"]
 Stage = Literal["load", "build", "forward"]
 STAGES: dict[type[Request], Stage] = {Load: "load", Build: "build", Describe: "build", Call: "forward"}
 REPLIES: dict[type[Request], type[Reply]] = {Load: Loaded, Build: Built, Describe: Built, Call: Called}
+
+
+class Overflow(Exception):
+    """The worker's scratch folder holds more than it may."""
 
 
 class WorkerLost(Exception):
@@ -79,6 +86,7 @@ class Channel:
 
     def __post_init__(self) -> None:
         self._ends_at = self.clock() + self.total_seconds
+        self._looked_at = self.clock()
         self.handle.channel.setblocking(False)
         os.set_blocking(self.handle.output_fd, False)
 
@@ -86,6 +94,28 @@ class Channel:
     def printed(self) -> Printed:
         text = bytes(self._printed).decode("utf-8", errors="replace")
         return Printed(text=text, dropped_bytes=self._dropped)
+
+    def greeting(self, seconds: float = START_SECONDS) -> Confined:
+        """What the worker says of itself before it hears of any file; the time for the grade begins now.
+
+        Raises `WorkerLost`, which at this point says nothing about the candidate.
+        """
+        started = self.clock()
+        try:
+            reply, _ = self._reply(started + seconds)
+            if not isinstance(reply, Confined):
+                raise ProtocolError(f"a {type(reply).__name__} is no greeting")
+        except ProtocolError as error:
+            self._lose("garbage", started, "load", str(error))
+        except TimeoutError:
+            self._lose("hang", started, "load")
+        except OSError as error:
+            self._lose("ended", started, "load", str(error))
+        else:
+            self._ends_at = self.clock() + self.total_seconds
+            return reply
+        assert self.lost is not None
+        raise self.lost
 
     def exchange(
         self, request: Request, tensors: dict[str, Tensor] | None, seconds: float
@@ -98,9 +128,7 @@ class Channel:
         ends_at = min(started + seconds, self._ends_at)
         try:
             self._send(encode(request, tensors), ends_at)
-            header_length, body_length = frame_lengths(self._receive(PREFIX.size, ends_at))
-            reply = decode_reply(self._receive(header_length, ends_at))
-            back = decode_tensors(self._receive(body_length, ends_at))
+            reply, back = self._reply(ends_at)
             if not isinstance(reply, REPLIES[type(request)] | Failure):
                 raise ProtocolError(f"a {type(reply).__name__} is no answer to a {type(request).__name__}")
             return reply, back
@@ -111,6 +139,8 @@ class Channel:
             self._lose("total" if total else "hang", started, stage)
         except OSError as error:
             self._lose("ended", started, stage, str(error))
+        except Overflow:
+            self._lose("files", started, stage)
         assert self.lost is not None
         raise self.lost
 
@@ -126,6 +156,12 @@ class Channel:
         self.handle.process.kill()
         self._drain()
         self.lost = WorkerLost(why, self.clock() - started, status, stage, detail)
+
+    def _reply(self, ends_at: float) -> tuple[Reply, dict[str, Tensor]]:
+        """One frame."""
+        header_length, body_length = frame_lengths(self._receive(PREFIX.size, ends_at))
+        reply = decode_reply(self._receive(header_length, ends_at))
+        return reply, decode_tensors(self._receive(body_length, ends_at))
 
     def _send(self, data: bytes, ends_at: float) -> None:
         view = memoryview(data)
@@ -158,15 +194,24 @@ class Channel:
             if self._output_open:
                 selector.register(self.handle.output_fd, selectors.EVENT_READ)
             while True:
+                self._look_at_files()
                 left = ends_at - self.clock()
                 if left <= 0:
                     raise TimeoutError
-                ready = selector.select(left)
+                ready = selector.select(min(left, LOOK_SECONDS))
                 for key, _ in ready:
                     if key.fileobj is self.handle.channel:
                         return
                 if ready and not self._take_output():
                     selector.unregister(self.handle.output_fd)
+
+    def _look_at_files(self) -> None:
+        """The kernel bounds each file that a worker writes, but not how many."""
+        if self.clock() - self._looked_at < LOOK_SECONDS:
+            return
+        if self.handle.process.overflows():
+            raise Overflow
+        self._looked_at = self.clock()
 
     def _take_output(self) -> bool:
         """Read what is there now; False when the pipe is closed."""

@@ -11,10 +11,11 @@ import torch
 
 import grader
 from grader.catalog import Catalog, Kata
+from grader.errors import ConfinementUnavailable, GraderFault
 from grader.handles import WorkerHandle
 from grader.judge.bench import Bench
 from grader.judge.candidate import Caller, Candidate
-from grader.judge.channel import Channel
+from grader.judge.channel import Channel, WorkerLost
 from grader.judge.checks import NotReached
 from grader.judge.comments import shape_comments
 from grader.judge.content import KataContent, load_content
@@ -55,6 +56,7 @@ def judge(
     torch.set_num_threads(1)
     channel = Channel(handle, total_seconds)
     try:
+        isolation = _isolation(channel)
         content = load_content(kata, catalog)
         graded = judge_caller(submission, content, channel, seed)
     finally:
@@ -63,7 +65,7 @@ def judge(
         grader=grader.__version__,
         python=platform.python_version(),
         torch=str(torch.__version__),
-        isolation=handle.isolation,
+        isolation=isolation,
     )
     return msgspec.structs.replace(
         graded,
@@ -71,6 +73,22 @@ def judge(
         environment=environment,
         seconds={**graded.seconds, "judge": round(clock() - started, 4)},
     )
+
+
+def _isolation(channel: Channel) -> str:
+    """What confines the worker, in words; raises `GraderFault` when it is not there or not as asked for."""
+    try:
+        confined = channel.greeting()
+    except WorkerLost as lost:
+        said = channel.printed.text.strip()[-500:] or "it printed nothing"
+        raise GraderFault(
+            f"The worker process did not start ({lost}): {said}",
+            "Try again; `kata doctor` shows whether PyTorch and the isolation work here.",
+        ) from lost
+    if confined.refused or confined.level != channel.handle.isolation:
+        raise ConfinementUnavailable(confined.missing or (confined.level,))
+    without = f"; not there: {', '.join(confined.missing)}" if confined.missing else ""
+    return f"{confined.level}: {', '.join(confined.mechanisms)}{without}"
 
 
 def judge_caller(submission: Submission, content: KataContent, caller: Caller, seed: int) -> Grade:

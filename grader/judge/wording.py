@@ -76,7 +76,11 @@ def _lost(lost: WorkerLost) -> str:
     if lost.why == "total":
         return f"The time for the whole grade ran out {where}, after {lost.seconds:.1f} s there."
     if lost.why == "garbage":
-        return f"The code wrote something of its own into the grader's channel {where}; the grade ended there."
+        return (
+            f"The code wrote something of its own into the grader's channel {where}; the grade ended there."
+        )
+    if lost.why == "files":
+        return f"The code filled its folder with more files than it may write {where}, and was stopped."
     status = lost.status
     if status is None:
         return f"The code closed the grader's channel {where}."

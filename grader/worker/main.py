@@ -10,13 +10,17 @@ import faulthandler
 import os
 import socket
 import sys
+from collections.abc import Callable
 
 from torch import Tensor, nn
 
+from grader.confine.apply import Applied
+from grader.errors import ConfinementUnavailable
 from grader.protocol import (
     PREFIX,
     Build,
     Call,
+    Confined,
     Describe,
     Failure,
     Load,
@@ -113,10 +117,16 @@ def _flush() -> None:
             continue
 
 
-def enter(channel_fd: int, output_fd: int) -> None:
-    """Become a worker in this process: channel and output are the given descriptors, stdin is empty."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+def enter(channel_fd: int, output_fd: int, bind: Callable[[], Applied]) -> None:
+    """Become a worker in this process: bound by `bind`, with the given channel and output, stdin empty.
+
+    A worker that cannot be bound as it should be says so and is done: it never hears of the candidate's file.
+    """
+    try:
+        applied = bind()
+        greeting = Confined(level=applied.level, mechanisms=_named(applied), missing=applied.missing)
+    except ConfinementUnavailable as refusal:
+        greeting = Confined(level="strict", missing=refusal.missing, refused=True)
     os.dup2(output_fd, 1)
     os.dup2(output_fd, 2)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - lives as long as the process
@@ -124,6 +134,14 @@ def enter(channel_fd: int, output_fd: int) -> None:
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
     with socket.socket(fileno=channel_fd) as channel:
         try:
-            serve(channel)
+            channel.sendall(encode(greeting))
+            if not greeting.refused:
+                serve(channel)
         except (OSError, ProtocolError):
             return  # the judge went away: nobody is left to tell
+
+
+def _named(applied: Applied) -> tuple[str, ...]:
+    """The mechanisms, Landlock with its version."""
+    version = f" (ABI {applied.landlock_abi})"
+    return tuple(name + version if name == "landlock" else name for name in applied.mechanisms)

@@ -13,8 +13,9 @@ import msgspec
 import pytest
 
 from grader.confine import apply, landlock, libc, seccomp
-from grader.confine.apply import Applied, ConfinementUnavailable, Prepared, confine, prepare
+from grader.confine.apply import Applied, Prepared, confine, prepare
 from grader.confine.policy import Level, Policy, worker_policy
+from grader.errors import ConfinementUnavailable
 from tests.confine.arena import CANARY, Host
 
 FULL = ["rlimits", "descriptors", "pdeathsig", "no_new_privs", "capabilities", "landlock", "seccomp"]
