@@ -7,8 +7,10 @@ Its clock starts at BASE of the system's monotonic clock and runs SPEED times as
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -49,6 +51,20 @@ def grade(submission: Submission, kata: Kata, catalog: Catalog, options: Options
     )
 
 
+class ReportingRoom(RoomApp):
+    """Says on standard output when it is there, and each save that it has shown."""
+
+    reported = 0
+
+    def deed(self, what: Callable[[], object]) -> None:
+        super().deed(what)
+        saves = self.session.round.saves
+        for save in saves[self.reported :]:
+            word = "ready" if save.first else f"saved {save.sha256}"
+            os.write(1, f"{word}\n".encode())  # Textual keeps what is printed for itself
+        self.reported = len(saves)
+
+
 def main(home: Path, folder: Path, base: float, speed: float, minutes: float) -> None:
     def now() -> Moment:
         return moment(base, speed)
@@ -61,8 +77,7 @@ def main(home: Path, folder: Path, base: float, speed: float, minutes: float) ->
         else:
             session = current(folder, store, now)
             session.resume()
-        print("ready", flush=True)
-        room = RoomApp(
+        room = ReportingRoom(
             session, history, store, catalog, grade, now, browse=lambda _: None, page=home / "page.html"
         )
 

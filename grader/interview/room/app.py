@@ -39,7 +39,7 @@ TICK_SECONDS = 1.0
 class RoomApp(App[None]):
     """One interview in a terminal. All that must not be lost is in the session before it is shown."""
 
-    CSS_PATH = "room.tcss"
+    CSS_PATH = Path(__file__).with_name("room.tcss")
     TITLE = "kata interview"
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- Textual's own declaration
