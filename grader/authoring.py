@@ -9,6 +9,7 @@ from grader.judge.content import Example, Labels
 from grader.judge.dropout import DropoutMeter
 from grader.judge.gradients import GradientMeter
 from grader.judge.oracle import Affine, Context, Form, Plan, run, same
+from grader.judge.probes import WIDTH
 from grader.judge.problems import (
     apart,
     backward_mistake,
@@ -23,6 +24,7 @@ from grader.judge.variations import Variations
 from grader.judge.xray import XRay
 
 __all__ = [
+    "WIDTH",
     "Affine",
     "Blame",
     "Candidate",

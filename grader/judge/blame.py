@@ -76,6 +76,16 @@ class Blame:
             None,
         )
 
+    def find_in_forward(self, pattern: str) -> int | None:
+        """The first line from `def forward` on that matches."""
+        start = self.find(r"def forward\b")
+        compiled = re.compile(pattern)
+        numbered = enumerate(self.lines, 1)
+        return next(
+            (n for n, text in numbered if start and n > start and compiled.search(text.partition("#")[0])),
+            None,
+        )
+
     def last(self) -> int | None:
         """The line that makes forward's result: the last traced one, else its `return`."""
         if self.unmasked:

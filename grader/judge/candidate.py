@@ -6,6 +6,7 @@ back is compared with the judge's own copies.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,7 +22,19 @@ from grader.judge.content import KataContent
 from grader.judge.oracle import Context, Plan, run, same
 from grader.judge.probes import OTHER_RATE, RATE, WIDTH, Drawn, Probe
 from grader.judge.roles import Layout, Unit, layouts, units
-from grader.protocol import Argument, Build, Built, Call, Called, Failure, Load, Loaded, Reply, Request
+from grader.protocol import (
+    Argument,
+    Build,
+    Built,
+    Call,
+    Called,
+    Describe,
+    Failure,
+    Load,
+    Loaded,
+    Reply,
+    Request,
+)
 
 WIDTH_NAMES = frozenset(
     {"hidden_dim", "hidden_size", "embed_dim", "emb_dim", "d_model", "model_dim", "hidden", "dim", "n_embd"}
@@ -46,6 +59,7 @@ class Rig:
     built: Built | None = None
     problem: Failure | WorkerLost | None = None
     units: tuple[Unit, ...] = ()
+    made_in_forward: bool = False  # the first call made parameters that the constructor did not
     values: Mapping[str, Tensor] = field(default_factory=dict)
 
 
@@ -81,6 +95,7 @@ class Candidate:
         self._seconds = content.kata.deadlines.call
         self.loaded: Loaded | None = None
         self.load_problem: Failure | WorkerLost | None = None
+        self._source = source
         self._load(source)
 
     @property
@@ -126,6 +141,11 @@ class Candidate:
         if isinstance(reply, Failure):
             return Rig(number, width, rate, problem=reply)
         assert isinstance(reply, Built)
+        late = reply
+        if reply.lazy or not reply.parameters:
+            late = self._after_a_call(number, width) or reply
+        made_in_forward = not reply.parameters and bool(late.parameters)
+        reply = late
         found = units(reply.parameters, width)
         shapes: dict[str, tuple[int, ...]] = {}
         for unit in found:
@@ -133,7 +153,19 @@ class Candidate:
             if unit.bias is not None:
                 shapes[unit.bias.name] = unit.bias.shape
         values = probes.draw_parameters(shapes, width, self.seed)
-        return Rig(number, width, rate, built=reply, units=found, values=values)
+        return Rig(
+            number, width, rate, built=reply, units=found, made_in_forward=made_in_forward, values=values
+        )
+
+    def _after_a_call(self, number: int, width: int) -> Built | None:
+        """The parameters once forward has run: lazy layers take their shape from the first input."""
+        x = probes.draw(Probe("first_call", 2, 3, width), self.seed).x
+        try:
+            self._caller.exchange(Call(instance=number), {"x": x}, self._seconds)
+            reply, _ = self._caller.exchange(Describe(instance=number), None, self._seconds)
+        except WorkerLost:
+            return None
+        return reply if isinstance(reply, Built) else None
 
     def constructor_arguments(
         self, width: int, rate: float | None
@@ -142,7 +174,8 @@ class Candidate:
         signature = self.loaded.constructor if self.loaded is not None else ()
         named = [argument for argument in signature if not argument.variadic]
         by_name = width_by_name(named)
-        args, kwargs = ((), {by_name: width}) if by_name else ((width,), {})
+        args: tuple[int, ...] = () if by_name else (width,)
+        kwargs: dict[str, float] = {by_name: width} if by_name else {}
         argument = rate_argument(named) if rate is not None else None
         if argument is not None and rate is not None and argument.name != by_name:
             return args, {**kwargs, argument.name: rate}
@@ -275,6 +308,12 @@ class Candidate:
     @property
     def masked(self) -> tuple[Observation, ...]:
         return tuple(seen for seen in self.observations if seen.drawn.mask is not None)
+
+    @property
+    def written_numbers(self) -> tuple[int, ...]:
+        """The whole numbers that the source spells out, in order, found by a text search."""
+        text = self._source.decode("utf-8", errors="replace")
+        return tuple(dict.fromkeys(int(digits) for digits in re.findall(r"(?<![\w.])\d{1,4}(?![\w.])", text)))
 
     # comparing ------------------------------------------------------------------------------------------
 

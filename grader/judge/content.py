@@ -41,7 +41,11 @@ Labels = Mapping[str, Label]
 
 
 class Example(Record):
-    """A wrong answer made from the kata's solution by replacing text: proof that a detector bites."""
+    """An answer made from the kata's solution by replacing text, every `old` by its `new`.
+
+    A wrong one carries the label of its mistake and proves that a detector bites; a right one says what is
+    unusual about it.
+    """
 
     label: str
     edits: tuple[tuple[str, str], ...]
@@ -57,7 +61,8 @@ class KataContent:
     training: tuple[Form, ...]  # mistakes that show in training mode only
     labels: Labels
     checks: types.ModuleType
-    examples: tuple[Example, ...]
+    examples: tuple[Example, ...]  # wrong answers
+    rights: tuple[Example, ...]
 
     @property
     def features(self) -> frozenset[str]:
@@ -78,6 +83,7 @@ def load_content(kata: Kata, catalog: Catalog) -> KataContent:
             values=tuple(mistakes.VALUES),
             training=tuple(mistakes.TRAINING),
             examples=tuple(mistakes.EXAMPLES),
+            rights=tuple(mistakes.RIGHT),
             labels=load_labels(catalog),
             checks=checks,
         )

@@ -12,6 +12,7 @@ from grader.judge.crashes import name_of
 from grader.judge.explain import Explanation, Forms
 from grader.judge.oracle import Form
 from grader.judge.plugin import Outcome
+from grader.judge.probes import WIDTH
 from grader.judge.problems import mistake_behind
 from grader.protocol import Failure
 from grader.records import Diagnosis
@@ -135,7 +136,7 @@ def _clause(bench: Bench, form: Form, explanation: Explanation) -> str:
     if explanation.divisors and form.label == "scale_wrong_value":
         return _divisor_clause(explanation)
     clause = bench.steps.shows(form)
-    width = 12
+    width = WIDTH
     known = {
         "scale_by_dk": f"(here {width} instead of √{width} = {math.sqrt(width):.3g})",
         "no_scale": f"(here √{width} = {math.sqrt(width):.3g} is missing)",

@@ -22,7 +22,7 @@ from grader.judge.steps import Steps
 from grader.judge.xray import XRay, one_hot, output_of
 
 PROBE = Probe("dropout", 64, 8)
-MASKED_PROBE = Probe("dropout_masked", 16, 8, mask="bss")
+MASKED_PROBE = Probe("dropout_masked", 18, 8, mask="bss")
 SIGMAS = 7.0  # a right answer is rejected less than once in 10¹¹ grades
 CLOSE = 1e-3
 

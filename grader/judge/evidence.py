@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.judge.explain import Explanation, Forms
+from grader.judge.roles import Layout
 from grader.protocol import TraceEntry
 
 SCALINGS = frozenset({"div", "div_", "mul", "mul_", "true_divide", "rsqrt", "__rdiv__", "multiply"})
@@ -20,7 +21,8 @@ def prefer(explanation: Explanation, trace: Sequence[TraceEntry]) -> Explanation
     if not trace:
         return explanation
     readings = [explanation.forms, *explanation.alternatives]
-    support = [_support(forms, trace) for forms in readings]
+    layout = explanation.layout
+    support = [_support(forms, trace, layout) for forms in readings]
     place = support.index(max(support))
     best = readings[place]
     rest = tuple(
@@ -31,14 +33,13 @@ def prefer(explanation: Explanation, trace: Sequence[TraceEntry]) -> Explanation
     return Explanation(best, explanation.layout, rest, explanation.divisors, explanation.masked)
 
 
-def _support(forms: Forms, trace: Sequence[TraceEntry]) -> int:
-    return sum(_supports(label, trace) for label in {form.label for form in forms})
+def _support(forms: Forms, trace: Sequence[TraceEntry], layout: Layout) -> int:
+    return sum(_supports(label, trace, layout) for label in {form.label for form in forms})
 
 
-def _supports(label: str, trace: Sequence[TraceEntry]) -> int:
+def _supports(label: str, trace: Sequence[TraceEntry], layout: Layout) -> int:
     """1: the calls speak for it; -1: against it; 0: silent."""
     calls = {entry.call for entry in trace}
-    used = {name for entry in trace for name in entry.parameters}
     scalings = [entry for entry in trace if entry.call in SCALINGS]
     if label == "double_scale":
         return 1 if calls & ATTENTION_CALLS or len(scalings) > 1 else -1
@@ -46,7 +47,14 @@ def _supports(label: str, trace: Sequence[TraceEntry]) -> int:
         fills = [abs(number) for entry in trace for number in entry.numbers.values()]
         return 1 if any(0 < number < 1e-3 for number in fills) else -1
     if label == "shared_projection":
-        return 1 if len([name for name in used if name.endswith("weight")]) < 3 else -1
+        return 1 if _idle_layer(trace, layout) else -1
     if label == "qkv_order_wrong":
         return 1
     return 0
+
+
+def _idle_layer(trace: Sequence[TraceEntry], layout: Layout) -> bool:
+    """Whether the layer of query, key or value is never called: its role was taken by another one."""
+    used = {name for entry in trace for name in entry.parameters}
+    weights = {slot.unit.weight.name for role, slot in layout.slots.items() if role != "output"}
+    return bool(used) and not weights <= used

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -22,6 +22,8 @@ from grader.judge.roles import Layout
 
 MAX_EVALUATIONS = 6000  # variants on one probe, over all layouts
 MAX_PAIR_LAYOUTS = 2
+GRID, REFINEMENTS = 41, 6  # the last grid is finer than a millionth
+HOPELESS = 0.2  # distance of the outputs, after two refinements, that no finer grid will close
 Forms = tuple[Form, ...]
 
 
@@ -105,6 +107,17 @@ def explain(candidate: Candidate) -> Explanation | None:
         found = _measured_divisor(search) or _explain_with(search, 2)
         if found is not None:
             return found
+    return _without_masks(searches)
+
+
+def _without_masks(searches: _Searches) -> Explanation | None:
+    """When nothing explains the masked outputs as well: what explains the unmasked ones alone."""
+    for size in (0, 1):
+        for search in itertools.islice(searches.of_size(size), MAX_PAIR_LAYOUTS):
+            if search.masked and search.unmasked:
+                found = _explain_with(replace(search, masked=()), size)
+                if found is not None:
+                    return found
     return None
 
 
@@ -133,7 +146,7 @@ def _prepare(candidate: Candidate, layout: Layout) -> _Search | None:
     cases: dict[bool, list[_Case]] = {False: [], True: []}
     for seen in candidate.observations:
         context = candidate.context(seen.drawn, layout)
-        if context is not None and seen.output is not None and not _overwritten(seen):
+        if context is not None and seen.output is not None and not overwritten(seen):
             cases[seen.drawn.mask is not None].append(_Case(seen.output, context))
     if not cases[False] and not cases[True]:
         return None
@@ -145,7 +158,7 @@ def _prepare(candidate: Candidate, layout: Layout) -> _Search | None:
     return _Search(plan, layout, forms, tuple(cases[False]), _telling_first(cases[True]))
 
 
-def _overwritten(seen: Observation) -> bool:
+def overwritten(seen: Observation) -> bool:
     """The candidate changed the mask in place, so the output follows from another mask than the judge's."""
     mask = seen.drawn.mask
     return mask is not None and seen.mask_after is not None and not torch.equal(seen.mask_after, mask)
@@ -236,22 +249,20 @@ class _Lookup:
 
 
 def _fit_divisor(plan: Plan, case: _Case) -> float | None:
-    """The factor on the scores under which the output is reproduced: a grid over eight decades, refined."""
+    """The divisor of the scores under which the output is reproduced: a grid over eight decades, refined."""
     low, high = 1e-4, 1e4
-    for _ in range(6):
-        factors = torch.logspace(math.log10(low), math.log10(high), 81)
-        outputs = [_with_factor(plan, case.context, float(factor)) for factor in factors]
+    for refinement in range(REFINEMENTS):
+        factors = torch.logspace(math.log10(low), math.log10(high), GRID).tolist()
+        outputs = [_with_factor(plan, case.context, factor) for factor in factors]
         if any(output.shape != case.output.shape for output in outputs):
             return None
         errors = torch.stack([(output - case.output).abs().max() for output in outputs])
-        if not bool(errors.isfinite().any()):
-            return None
         best = int(torch.where(errors.isfinite(), errors, torch.inf).argmin())
-        factor = float(factors[best])
-        if same(case.output, outputs[best]):
-            return 1 / factor
-        low, high = float(factors[max(0, best - 1)]), float(factors[min(80, best + 1)])
-    return None
+        hopeless = refinement == 2 and float(errors[best]) > HOPELESS
+        if hopeless or not bool(errors[best].isfinite()):
+            return None
+        low, high = factors[max(0, best - 1)], factors[min(GRID - 1, best + 1)]
+    return 1 / factors[best] if same(case.output, outputs[best]) else None
 
 
 def _with_factor(plan: Plan, context: Context, factor: float) -> Tensor:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-WIDTH = 12
+WIDTH = 16
 OTHER_WIDTH = 6
 THIRD_WIDTH = 10
 RATE = 0.35

@@ -77,7 +77,9 @@ def apart(one: Tensor, other: Tensor) -> str:
     if not bool(one.isfinite().all()):
         return f"{int((~one.isfinite()).sum())} of {one.numel()} numbers are NaN or infinite"
     distance = (one.float() - other.float()).abs()
-    return f"differs by up to {float(distance.max()):.3g}, at {_place(int(distance.argmax()), distance.shape)}"
+    return (
+        f"differs by up to {float(distance.max()):.3g}, at {_place(int(distance.argmax()), distance.shape)}"
+    )
 
 
 def _place(index: int, shape: torch.Size) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from functools import cached_property
 from grader.judge.candidate import Candidate, Observation
 from grader.judge.checks import NotReached, fail
 from grader.judge.evidence import prefer
-from grader.judge.explain import Explanation, explain
+from grader.judge.explain import Explanation, explain, overwritten
 from grader.judge.oracle import Form, compose, evaluate
 from grader.judge.wording import sentence
 from grader.protocol import TraceEntry
@@ -87,6 +87,9 @@ class Steps:
             self._by_measurement(expected, measure)
             return
         wrong = [form for form in explanation.forms if self.concept_of(form) == concept]
+        if concept == "mask" and not wrong and self._masks_unexplained:
+            self._by_measurement(expected, measure)
+            return
         if explanation.layout.borrowed and concept == "projections" and not wrong:
             fail(
                 "Query, key and value do not have a layer each.",
@@ -102,6 +105,14 @@ class Steps:
                 expected=expected,
                 actual=self._seen(measure),
             )
+
+    @property
+    def _masks_unexplained(self) -> bool:
+        """Masked outputs exist, are not right, and the explanation had to leave them out."""
+        explanation = self.explanation
+        if explanation is None or explanation.masked or self.right:
+            return False
+        return any(seen.output is not None and not overwritten(seen) for seen in self._candidate.masked)
 
     def explains_crash(self, seen: Observation) -> bool:
         """Whether the mistakes that explain the outputs would crash on this input as well.

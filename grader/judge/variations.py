@@ -14,6 +14,7 @@ HALF_PROBE = Probe("half", 3, 5)
 HALF_MASKED_PROBE = Probe("half_masked", 3, 5, mask="bss")
 HIDDEN_PROBE = Probe("all_hidden", 3, 5, mask="bss")
 LARGE = 60.0
+MAX_WRITTEN = 1024
 
 
 class Variations:
@@ -71,6 +72,19 @@ class Variations:
         """Inputs sixty times as large: logits far beyond what exp can hold."""
         base = self._base
         return self._candidate.run(self._rig, Drawn(base.probe, base.x * LARGE, None, None))
+
+    def runs_at_written_sizes(self) -> tuple[int, int, int] | None:
+        """The shape of x on which forward does run, when it only fits sizes that the code spells out."""
+        candidate = self._candidate
+        default = int(candidate.kata.constructor["hidden_dim"])
+        written = [n for n in candidate.written_numbers if 1 < n <= MAX_WRITTEN and n != WIDTH]
+        tries = [(2, 5, width) for width in (default, *written[:3])]
+        tries += [(2, seq_len, WIDTH) for seq_len in written[:3]] + [(size, 5, WIDTH) for size in written[:2]]
+        for batch, seq_len, width in tries:
+            drawn = probes.draw(Probe("written", batch, seq_len, width), candidate.seed)
+            if candidate.run(candidate.rig(width), drawn, values={}).output is not None:
+                return batch, seq_len, width
+        return None
 
     @cached_property
     def drops_at_rate_zero(self) -> bool:

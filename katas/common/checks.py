@@ -7,6 +7,7 @@ import math
 import torch
 
 from grader.authoring import (
+    WIDTH,
     Blame,
     Candidate,
     DropoutMeter,
@@ -48,6 +49,23 @@ def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame)
             line=problem_line(rig.problem),
         )
     assert rig.built is not None
+    if rig.made_in_forward:
+        fail(
+            "The instance has no parameters before forward is called.",
+            expected="layers made in __init__",
+            actual="layers made in forward",
+            mistake="parameters_created_in_forward",
+            line=blame.find_in_forward(r"nn\.|randn|torch\.rand|empty|Parameter"),
+        )
+    if not rig.built.parameters:
+        made = blame.find_in_forward(r"nn\.(Linear|Parameter)|randn|torch\.rand\b|torch\.empty")
+        fail(
+            "The instance has no parameters, so there is nothing to train.",
+            expected="query, key and value projections as parameters of the module",
+            actual="no parameters",
+            mistake="parameters_created_in_forward" if made else "projection_unused",
+            line=made,
+        )
     matrices = [info for info in rig.built.parameters if len(info.shape) >= 2]
     wrong = [info for info in matrices if rig.width not in info.shape]
     if wrong and not rig.units:
@@ -62,18 +80,21 @@ def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame)
 
 
 @check("interface", why="Whatever calls your module goes on computing with what it returns.")
-def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(candidate: Candidate, blame: Blame) -> None:
+def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(
+    candidate: Candidate, blame: Blame, variations: Variations
+) -> None:
     seen = candidate.observe(candidate.standard_probes[0])
-    _require_call(candidate, seen, "forward(x) returns a tensor")
+    _require_call(candidate, seen, "forward(x) returns a tensor", variations)
     called = seen.called
     assert called is not None
     expected = f"one tensor of shape {tuple(seen.drawn.x.shape)}"
     if called.returned == "none":
+        only_without = any(other.output is not None for other in candidate.masked)
         fail(
             no_tensor(seen),
             expected=expected,
             actual="None",
-            mistake="returns_none_without_mask",
+            mistake="returns_none_without_mask" if only_without else "attention_result_discarded",
             line=blame.last(),
         )
     if called.returned in ("other", "odd"):
@@ -156,13 +177,13 @@ def scores_compare_every_query_with_every_key(steps: Steps) -> None:
 
 @check("scale", why="Without 1/√d the logits grow with the width and softmax saturates, so gradients die.")
 def scores_are_divided_by_sqrt_hidden_dim(steps: Steps, xray: XRay) -> None:
-    root = math.sqrt(12)
+    root = math.sqrt(WIDTH)
 
     def measure() -> Reading:
         divisor = xray.divisor
         return Reading(math.isclose(divisor, root, rel_tol=1e-3), f"scores are divided by {divisor:.4g}")
 
-    steps.expect("scale", f"scores are divided by √hidden_dim = √12 = {root:.4g}", measure)
+    steps.expect("scale", f"scores are divided by √hidden_dim = √{WIDTH} = {root:.4g}", measure)
 
 
 @check("softmax", why="Each query hands out exactly one unit of attention over the keys.")
@@ -252,13 +273,20 @@ def a_call_without_a_mask_works(candidate: Candidate) -> None:
     first = candidate.unmasked[0]
     ran_masked = any(seen.output is not None for seen in candidate.masked)
     if ran_masked and (first.problem is not None or first.output is None):
+        only_here = any(seen.output is not None for seen in candidate.unmasked)
         text = no_tensor(first) if first.problem is None else problem_text(candidate, first.problem)
         fail(
             "forward(x) without a mask: " + text,
             expected="attention_mask=None means that every key is visible",
-            mistake="mask_not_optional" if first.problem is not None else "returns_none_without_mask",
+            mistake=_without_mask_mistake(first, only_here=only_here),
             line=None if first.problem is None else problem_line(first.problem),
         )
+
+
+def _without_mask_mistake(seen: Observation, *, only_here: bool) -> str:
+    if only_here:
+        return "hard_coded_sizes"
+    return "returns_none_without_mask" if seen.problem is None else "mask_not_optional"
 
 
 def mask_mistake(candidate: Candidate, failed: list[Observation]) -> str | None:
@@ -274,7 +302,7 @@ def mask_mistake(candidate: Candidate, failed: list[Observation]) -> str | None:
         return "mask_ignored"
     if not every and "bss" not in shapes:
         return "key_mask_not_expanded"
-    if every and label is None:
+    if every and label in (None, "mask_not_optional"):
         return "mask_fill_wrong_type"
     if label is None and names == {torch.bool}:
         return "mask_dtype_assumed_bool"
@@ -557,15 +585,20 @@ def _steady(candidate: Candidate) -> Observation:
     return seen
 
 
-def _require_call(candidate: Candidate, seen: Observation, expected: str) -> None:
+def _require_call(candidate: Candidate, seen: Observation, expected: str, variations: Variations) -> None:
     if candidate.rig().problem is not None:
         raise NotReached("no instance could be built")
     if seen.problem is not None:
+        label = mistake_behind(seen.problem, candidate)
+        vague = label in (None, "transpose_wrong_axes")  # what sizes that do not fit look like as well
+        written = variations.runs_at_written_sizes() if vague else None
         fail(
             problem_text(candidate, seen.problem),
             expected=expected,
-            actual="an error",
-            mistake=mistake_behind(seen.problem, candidate),
+            actual=f"an error; it runs on x {written}, the sizes that the code spells out"
+            if written
+            else "an error",
+            mistake="hard_coded_sizes" if written else label,
             line=problem_line(seen.problem),
         )
 

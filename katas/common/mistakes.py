@@ -69,13 +69,15 @@ def projected(query: str, key: str, value: str) -> Callable[[Context], Context]:
     return lambda c: c.but(query=take(c, query), key=take(c, key), value=take(c, value))
 
 
-def bent(function: Callable[[Tensor], Tensor]) -> Callable[[Context], Context]:
-    """A nonlinearity on query, key and value."""
-    return lambda c: c.but(
-        query=function(c.layers["query"](c.x)),
-        key=function(c.layers["key"](c.x)),
-        value=function(c.layers["value"](c.x)),
-    )
+def bent(function: Callable[[Tensor], Tensor], roles: tuple[str, ...]) -> Callable[[Context], Context]:
+    """A nonlinearity on some of query, key and value."""
+
+    def step(c: Context) -> Context:
+        made = {role: c.layers[role](c.x) for role in ("query", "key", "value")}
+        made |= {role: function(made[role]) for role in roles}
+        return c.but(**made)
+
+    return step
 
 
 def finished(rule: Callable[[Context, Tensor], Tensor]) -> Callable[[Context], Context]:
@@ -177,14 +179,17 @@ def masked_weights(fill: float) -> Callable[[Context], Context]:
     return step
 
 
-def on_embeddings(choose: Callable[[Tensor], Tensor]) -> Callable[[Context], Context]:
+def on_embeddings(
+    choose: Callable[[Tensor], Tensor], *, query_too: bool = True
+) -> Callable[[Context], Context]:
     """Rows of x set to zero by the mask, before the projections; `choose` makes (batch, seq_len) of it."""
 
     def step(c: Context) -> Context:
         x = c.x
         if c.visible is not None:
             x = x * choose(c.visible.expand(x.shape[0], x.shape[1], x.shape[1])).unsqueeze(-1).to(x.dtype)
-        return c.but(query=c.layers["query"](x), key=c.layers["key"](x), value=c.layers["value"](x))
+        query = c.layers["query"](x if query_too else c.x)
+        return c.but(query=query, key=c.layers["key"](x), value=c.layers["value"](x))
 
     return step
 
@@ -219,6 +224,11 @@ def feature_scores(c: Context) -> Context:
 
 def layer_norm(out: Tensor) -> Tensor:
     return F.layer_norm(out, out.shape[-1:])
+
+
+def norm_qk(c: Context) -> Context:
+    query, key = c.layers["query"](c.x), c.layers["key"](c.x)
+    return c.but(query=layer_norm(query), key=layer_norm(key), value=c.layers["value"](c.x))
 
 
 def rounded(decimals: int) -> Callable[[Context, Tensor], Tensor]:
@@ -439,13 +449,13 @@ PROJECTIONS = (
     split_order("value", "key", "query"),
     Form("qkv_interleaved", {"project": repacked(interleaved)}, needs=frozenset({"fused"})),
     Form(
-        "qkv_interleaved",
+        "view_instead_of_transpose",
         {"project": repacked(viewed(batch_first=True))},
         needs=frozenset({"fused"}),
         shows="the packed projection is viewed as (batch, 3, seq_len, hidden_dim), which mixes positions up",
     ),
     Form(
-        "qkv_interleaved",
+        "view_instead_of_transpose",
         {"project": repacked(viewed(batch_first=False))},
         needs=frozenset({"fused"}),
         shows="the packed projection is viewed as (3, batch, seq_len, hidden_dim), which mixes samples up",
@@ -455,10 +465,21 @@ PROJECTIONS = (
     *(
         Form(
             "extra_nonlinearity",
-            {"project": bent(function)},
-            shows=f"{function.__name__} is applied to query, key and value",
+            {"project": bent(function, roles)},
+            shows=f"{function.__name__} is applied to {' and '.join(roles)}",
         )
+        for roles in (("query", "key", "value"), ("query", "key"), ("value",), ("query",), ("key",))
         for function in (torch.relu, torch.tanh, torch.sigmoid, F.gelu)
+    ),
+    Form(
+        "residual_or_norm_added",
+        {"project": lambda c: projected("query", "key", "value")(c.but(x=layer_norm(c.x)))},
+        shows="the input goes through LayerNorm before the projections",
+    ),
+    Form(
+        "residual_or_norm_added",
+        {"project": norm_qk},
+        shows="query and key go through LayerNorm before they are compared",
     ),
 )
 
@@ -625,10 +646,17 @@ MASK = (
         {"mask": keep, "normalise": masked_weights(-1e9)},
         shows="hidden weights are set to -1e9 after softmax",
     ),
-    Form("mask_on_embeddings", {"project": on_embeddings(lambda v: v.any(dim=-2)), "mask": keep}),
-    Form("mask_on_embeddings", {"project": on_embeddings(lambda v: v[:, 0]), "mask": keep}),
-    Form("mask_on_embeddings", {"project": on_embeddings(lambda v: v[:, -1]), "mask": keep}),
-    Form("mask_on_embeddings", {"project": on_embeddings(lambda v: v.all(dim=-2)), "mask": keep}),
+    *(
+        Form("mask_on_embeddings", {"project": on_embeddings(choose, query_too=query_too), "mask": keep})
+        for query_too in (True, False)
+        for choose in (
+            lambda v: v.any(dim=-2),
+            lambda v: v[:, 0],
+            lambda v: v[:, -1],
+            lambda v: v.all(dim=-2),
+            lambda v: v.diagonal(dim1=-2, dim2=-1),
+        )
+    ),
 )
 
 CAUSAL_WITHOUT_MASK_STEP = (
