@@ -108,7 +108,8 @@ class History:
         """Starts, the latest first; of one kata, one file or one folder where given."""
         rows = self._database.rows(
             "SELECT uuid, kata, at, path, kind FROM starts WHERE (:kata IS NULL OR kata = :kata)"
-            " AND (:path IS NULL OR path = :path) AND (:folder IS NULL OR folder = :folder) ORDER BY id DESC",
+            " AND (:path IS NULL OR path = :path) AND (:folder IS NULL OR folder = :folder)"
+            " ORDER BY at DESC, id DESC",
             kata=kata,
             path=_path_text(path),
             folder=_path_text(folder),

@@ -28,7 +28,12 @@ COMMANDS = {
     "report": "past",
     "history": "past",
     "interview": "interview",
+    "next": "memory",
+    "stats": "memory",
+    "export": "transfer",
+    "import": "transfer",
     "demo": "demo",
+    "engine": "engine",
     "doctor": "doctor",
     "lint": "lint",
 }

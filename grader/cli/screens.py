@@ -25,6 +25,7 @@ from grader.report.neutral import for_terminal
 if TYPE_CHECKING:
     from grader.doctor import Section
     from grader.linting import Problem
+    from grader.memory.advice import Advice
     from grader.practice.demo import Answer, Result
 
 _PROGRESS: dict[Progress, tuple[str, str]] = {
@@ -188,6 +189,18 @@ def _next(*commands: tuple[str, str]) -> RenderableType:
     for command, why in commands:
         table.add_row(Text(f"  {command}", "bold"), safe(why))
     return table
+
+
+def advice(found: Sequence[Advice]) -> Iterator[RenderableType]:
+    """What to practise: the first in full, the others below."""
+    first, *others = found
+    yield Text(f"{first.kata} · {first.title}", "bold")
+    yield Text(first.why)
+    yield _next((first.command, f"or with a clock: kata interview {first.kata}"))
+    if others:
+        yield Text()
+        yield Text("After that", "bold")
+        yield _next(*((advice.command, advice.why) for advice in others))
 
 
 def demo_answer(stop: Answer) -> Iterator[RenderableType]:
