@@ -1,0 +1,19 @@
+import numpy as np
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV1(nn.Module):
+    def __init__(self, hidden_dim=728):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x):
+        q = self.query_proj(x)
+        k = self.key_proj(x)
+        v = self.value_proj(x)
+        attention = torch.softmax(torch.matmul(q, k.T) / np.sqrt(self.hidden_dim), dim=-1)
+        return torch.matmul(attention, v)

@@ -1,0 +1,20 @@
+import math
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class SelfAttentionV1(nn.Module):
+    def __init__(self, hidden_dim=728):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x):
+        q = F.relu(self.query_proj(x))
+        k = F.relu(self.key_proj(x))
+        v = self.value_proj(x)
+        scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(self.hidden_dim)
+        return torch.bmm(F.softmax(scores, dim=-1), v)

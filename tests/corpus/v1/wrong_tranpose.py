@@ -1,0 +1,15 @@
+import torch
+from torch import nn
+
+
+class SelfAttentionV1(nn.Module):
+    def __init__(self, hidden_dim=728):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        return torch.softmax(q @ k.tranpose(1, 2) / self.hidden_dim ** 0.5, dim=-1) @ v

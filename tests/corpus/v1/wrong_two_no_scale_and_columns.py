@@ -1,0 +1,16 @@
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV1(nn.Module):
+    def __init__(self, hidden_dim=728):
+        super().__init__()
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x):
+        Q, K, V = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        S = torch.bmm(Q, K.transpose(1, 2))
+        P = nn.Softmax(dim=1)(S)
+        return torch.bmm(P, V)

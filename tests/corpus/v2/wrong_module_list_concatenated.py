@@ -1,0 +1,15 @@
+import math
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV2(nn.Module):
+    def __init__(self, hidden_dim=728):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.proj = nn.ModuleList(nn.Linear(hidden_dim, hidden_dim) for _ in range(3))
+
+    def forward(self, x):
+        qkv = torch.cat([layer(x) for layer in self.proj], dim=-1)
+        q, k, v = qkv.chunk(3, dim=-1)
+        return torch.softmax(q @ k.transpose(1, 2) / math.sqrt(self.hidden_dim), dim=-1) @ v

@@ -1,0 +1,16 @@
+import math
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV2(nn.Module):
+    def __init__(self, hidden_dim=728):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.proj = nn.Linear(hidden_dim, hidden_dim * 3)
+
+    def forward(self, X):
+        QKV = self.proj(X)
+        Q, K, V = torch.split(QKV, self.hidden_dim)
+        att = torch.softmax(torch.matmul(Q, K.transpose(1, 2)) / math.sqrt(self.hidden_dim), dim=-1)
+        return att @ V

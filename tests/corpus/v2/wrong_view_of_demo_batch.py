@@ -1,0 +1,18 @@
+import math
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV2(nn.Module):
+    def __init__(self, hidden_dim=728):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.proj = nn.Linear(hidden_dim, hidden_dim * 3)
+
+    def forward(self, x):
+        qkv = self.proj(x).view(3, 2, 3, 4)
+        q, k, v = qkv.permute(2, 0, 1, 3)
+        return torch.softmax(q @ k.transpose(1, 2) / math.sqrt(self.hidden_dim), dim=-1) @ v
+
+
+print(SelfAttentionV2(4)(torch.rand(3, 2, 4)))

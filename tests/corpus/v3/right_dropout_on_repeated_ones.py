@@ -1,0 +1,21 @@
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class SelfAttentionV3(nn.Module):
+    """One head, fused projection."""
+
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.scale = hidden_dim ** -0.5
+        self.qkv = nn.Linear(hidden_dim, 3 * hidden_dim)
+        self.drop = nn.Dropout(p=dropout_rate)
+        self.proj = nn.Linear(hidden_dim, hidden_dim)
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        s = torch.matmul(q * self.scale, k.transpose(-2, -1))
+        if attention_mask is not None:
+            s = s.masked_fill(attention_mask == 0, -65000.0)
+        w = s.softmax(-1) * self.drop(torch.ones_like(s))
+        return self.proj(torch.matmul(w, v))

@@ -1,0 +1,19 @@
+import torch, math
+from torch import nn, einsum
+
+
+class SelfAttentionV3(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.to_q = nn.Linear(hidden_dim, hidden_dim, bias=False)
+        self.to_k = nn.Linear(hidden_dim, hidden_dim, bias=False)
+        self.to_v = nn.Linear(hidden_dim, hidden_dim, bias=False)
+        self.dropout = nn.Dropout(dropout_rate)
+        self.to_out = nn.Linear(hidden_dim, hidden_dim)
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
+        s = (q.float() @ k.float().transpose(-1, -2)) * q.shape[-1] ** -0.5
+        if attention_mask is not None:
+            s = s.masked_fill(attention_mask == 0, torch.finfo(s.dtype).min)
+        w = s.softmax(dim=-1, dtype=torch.float32).type_as(v)
+        return self.to_out(self.dropout(w) @ v)

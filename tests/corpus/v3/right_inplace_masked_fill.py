@@ -1,0 +1,23 @@
+import math
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV3(nn.Module):
+    def __init__(self, hidden_dim: int = 728, dropout_rate: float = 0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+        self.output_proj = nn.Linear(hidden_dim, hidden_dim)
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        scores = torch.bmm(q, k.transpose(1, 2))
+        scores *= self.hidden_dim ** -0.5
+        if attention_mask is not None:
+            scores.masked_fill_(attention_mask.to(torch.bool).logical_not(), -1e9)
+        weights = self.attention_dropout(torch.softmax(scores, dim=-1))
+        out = torch.bmm(weights, v)
+        return self.output_proj(out)

@@ -1,0 +1,19 @@
+import torch, math
+from torch import nn, einsum
+
+
+class SelfAttentionV3(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.to_q = nn.Linear(hidden_dim, hidden_dim, bias=False)
+        self.to_k = nn.Linear(hidden_dim, hidden_dim, bias=False)
+        self.to_v = nn.Linear(hidden_dim, hidden_dim, bias=False)
+        self.dropout = nn.Dropout(dropout_rate)
+        self.to_out = nn.Linear(hidden_dim, hidden_dim)
+    def forward(self, x, attention_mask=None):
+        q, k, v = map(lambda f: f(x), (self.to_q, self.to_k, self.to_v))
+        sim = einsum('bid,bjd->bij', q, k) * q.shape[-1] ** -0.5
+        if attention_mask is not None:
+            sim.masked_fill_(attention_mask == 0, float('-inf'))
+        attn = self.dropout(sim.softmax(dim=-1))
+        return self.to_out(einsum('bij,bjd->bid', attn, k))

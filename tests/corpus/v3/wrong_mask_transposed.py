@@ -1,0 +1,23 @@
+import math
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class SelfAttentionV3(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.d = hidden_dim
+        self.p = dropout_rate
+        self.Wq = nn.Parameter(torch.randn(hidden_dim, hidden_dim) * 0.05)
+        self.Wk = nn.Parameter(torch.randn(hidden_dim, hidden_dim) * 0.05)
+        self.Wv = nn.Parameter(torch.randn(hidden_dim, hidden_dim) * 0.05)
+        self.Wo = nn.Parameter(torch.randn(hidden_dim, hidden_dim) * 0.05)
+    def forward(self, x, attention_mask=None):
+        q, k, v = x @ self.Wq, x @ self.Wk, x @ self.Wv
+        s = torch.einsum('bqd,bkd->bqk', q, k) / self.d ** 0.5
+        if attention_mask is not None:
+            hide = (attention_mask == 0).transpose(-1, -2)
+            s = s.masked_fill(hide, -1e9)
+        a = F.dropout(s.softmax(-1), self.p, self.training)
+        return torch.einsum('bqk,bkd->bqd', a, v) @ self.Wo

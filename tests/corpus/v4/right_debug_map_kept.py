@@ -1,0 +1,27 @@
+import math
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim: int = 728, dropout_rate: float = 0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+    def forward(self, x, attention_mask=None, *, keep_map=True, return_weights=False):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.hidden_dim)
+        if attention_mask is not None:
+            visible = attention_mask > 0
+            scores = scores.masked_fill(visible.logical_not(), float("-inf"))
+        weights = torch.softmax(scores, dim=-1)
+        if keep_map:
+            self.attention_map = weights.detach().clone()
+        with torch.no_grad():
+            self.peak = weights.max().item()
+        dropped = self.attention_dropout(weights)
+        out = dropped @ v
+        return (out, weights) if return_weights else out

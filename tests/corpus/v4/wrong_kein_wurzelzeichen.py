@@ -1,0 +1,24 @@
+import math
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.d = hidden_dim
+        self.p = dropout_rate
+        self.Wq = nn.Parameter(torch.randn(hidden_dim, hidden_dim) * 0.05)
+        self.Wk = nn.Parameter(torch.randn(hidden_dim, hidden_dim) * 0.05)
+        self.Wv = nn.Parameter(torch.randn(hidden_dim, hidden_dim) * 0.05)
+    def forward(self, x, attention_mask=None):
+        # Projektionen
+        q, k, v = x @ self.Wq, x @ self.Wk, x @ self.Wv
+        # Ähnlichkeit, durch die Breite geteilt
+        s = torch.matmul(q, k.transpose(-2, -1)) / self.d
+        if attention_mask is not None:
+            # Nullen verstecken
+            s = s.masked_fill(attention_mask == 0, -1e9)
+        a = F.dropout(F.softmax(s, dim=-1), self.p, self.training)
+        return torch.matmul(a, v)

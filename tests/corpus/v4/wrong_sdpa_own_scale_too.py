@@ -1,0 +1,17 @@
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class SelfAttentionV4(nn.Module):
+    """One head, fused projection."""
+
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.scale = hidden_dim ** -0.5
+        self.qkv = nn.Linear(hidden_dim, 3 * hidden_dim)
+        self.drop = nn.Dropout(p=dropout_rate)
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        keep = None if attention_mask is None else attention_mask != 0
+        return F.scaled_dot_product_attention(q * self.scale, k, v, attn_mask=keep, dropout_p=self.drop.p if self.training else 0.0)
