@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kata_content.common import examples
 from kata_content.common import mistakes as common
 from kata_content.common.steps import FORMULA as PLAN
 
@@ -9,6 +10,15 @@ from grader.authoring import Example
 
 VALUES = (*common.VALUES, *common.CAUSAL_WITHOUT_MASK_STEP)
 TRAINING = ()
-EXAMPLES: tuple[Example, ...] = ()
+EXAMPLES: tuple[Example, ...] = (
+    *examples.EVERY_LEVEL,
+    *examples.FUSED_LAYER,
+    *examples.RETURNS_MIX,
+    *examples.CALLS_BUILTIN,
+)
+RIGHT: tuple[Example, ...] = (
+    *examples.RIGHT_EVERY_LEVEL,
+    *examples.RIGHT_FUSED_LAYER,
+)
 
-__all__ = ["EXAMPLES", "PLAN", "TRAINING", "VALUES"]
+__all__ = ["EXAMPLES", "PLAN", "RIGHT", "TRAINING", "VALUES"]

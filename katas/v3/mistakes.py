@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kata_content.common import examples
 from kata_content.common import mistakes as common
 from kata_content.common.steps import MASKED_WITH_OUTPUT as PLAN
 
@@ -9,6 +10,18 @@ from grader.authoring import Example
 
 VALUES = common.MASKED_VALUES
 TRAINING = common.TRAINING
-EXAMPLES: tuple[Example, ...] = ()
+EXAMPLES: tuple[Example, ...] = (
+    *examples.EVERY_LEVEL,
+    *examples.SEPARATE_LAYERS,
+    *examples.MASK_AND_DROPOUT,
+    *examples.RETURNS_OUTPUT,
+    *examples.RETURNS_OUTPUT_ONLY_MASKED,
+    *examples.CALLS_BUILTIN_MASKED,
+)
+RIGHT: tuple[Example, ...] = (
+    *examples.RIGHT_EVERY_LEVEL,
+    *examples.RIGHT_SEPARATE_LAYERS,
+    *examples.RIGHT_MASK_AND_DROPOUT,
+)
 
-__all__ = ["EXAMPLES", "PLAN", "TRAINING", "VALUES"]
+__all__ = ["EXAMPLES", "PLAN", "RIGHT", "TRAINING", "VALUES"]
