@@ -21,6 +21,7 @@ from grader.judge.comments import shape_comments
 from grader.judge.content import KataContent, load_content
 from grader.judge.diagnose import diagnose, diagnose_problem
 from grader.judge.notes import notes
+from grader.judge.plain import plain_grade
 from grader.judge.plugin import run_checks
 from grader.judge.probes import WIDTH
 from grader.judge.scoring import check_records, concept_records, reason, verdict
@@ -68,7 +69,7 @@ def judge(
         isolation=isolation,
     )
     return msgspec.structs.replace(
-        graded,
+        plain_grade(graded),
         printed=channel.printed,
         environment=environment,
         seconds={**graded.seconds, "judge": round(clock() - started, 4)},
