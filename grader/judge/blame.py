@@ -212,6 +212,12 @@ class Blame:
             or self.last()
         )
 
+    def fresh_layer(self) -> int | None:
+        """Where forward applies a layer that is not part of the model: it was made on the spot."""
+        return next(
+            (entry.line for entry in self.trace if entry.call == "linear" and entry.fresh_module), None
+        )
+
     def random_eval(self) -> tuple[str, int | None]:
         """Why eval mode is random: the label and the line."""
         for entry in self.trace:

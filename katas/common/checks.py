@@ -66,6 +66,15 @@ def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame)
             mistake="parameters_created_in_forward" if made else "projection_unused",
             line=made,
         )
+    made = blame.fresh_layer()
+    if made is not None:
+        fail(
+            "forward makes a layer anew at each call.",
+            expected="layers made in __init__",
+            actual="a layer made in forward",
+            mistake="parameters_created_in_forward",
+            line=made,
+        )
     matrices = [info for info in rig.built.parameters if len(info.shape) >= 2]
     wrong = [info for info in matrices if rig.width not in info.shape]
     if wrong and not rig.units:
@@ -324,6 +333,8 @@ def _what_fails(failed: list[Observation], total: int) -> str:
 @check("dropout", why="Dropout is for training; at inference the same input must give the same output.")
 def in_eval_mode_nothing_is_dropped(candidate: Candidate, blame: Blame) -> None:
     _require_some_output(candidate)
+    if blame.fresh_layer() is not None:
+        raise NotReached("a layer made anew at each call makes the output random")
     if candidate.eval_is_random:
         label, line = blame.random_eval()
         fail(
