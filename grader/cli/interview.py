@@ -5,16 +5,21 @@ from __future__ import annotations
 import importlib
 import secrets
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader import paths
-from grader.catalog import Kata
+from grader.catalog import Catalog, Kata
 from grader.cli import console
 from grader.cli.app import App, pass_app
+from grader.cli.app import grade as default_grade
 from grader.cli.params import KATA
 from grader.errors import UsageError
+from grader.records import Grade, Submission
+
+if TYPE_CHECKING:
+    from grader.grading import Options
 
 # name -> the module that has a command function of that name.
 STEPS = {
@@ -118,7 +123,7 @@ def room_command(app: App, /, *, resume: bool, no_room: bool, **wish: Any) -> No
         app.history,
         app.interviews,
         app.catalog,
-        app.grade,
+        grade_apart if app.grade is default_grade else app.grade,
         app.moment,
         browse=app.browse,
         page=paths.reports(app.home) / f"interview-{session.plan.uuid[:8]}.html",
@@ -144,6 +149,16 @@ def interview_command() -> None:
 
     You write in your own editor; every save is kept, the deadline counts, and a debrief follows.
     """
+
+
+def grade_apart(
+    submission: Submission, kata: Kata, catalog: Catalog, options: Options | None = None
+) -> Grade:
+    """Grade in a process of its own: a room has threads and a terminal, which nothing may be forked from."""
+    from grader.engine.once import grade_in_subprocess
+    from grader.grading import Options as Default
+
+    return grade_in_subprocess(submission, kata, catalog, options or Default())
 
 
 def begin(

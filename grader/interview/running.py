@@ -19,6 +19,25 @@ _MOST_BYTES = 64 * 1024
 _DRAIN_SECONDS = 2.0
 
 
+class Running:
+    """A file that is being run, so that a room that is left does not wait for it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+
+    def began(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        if self._stopped:
+            _kill(process)
+
+    def stop(self) -> None:
+        """End it, now; harmless when it has ended or not begun."""
+        self._stopped = True
+        if self._process is not None and self._process.poll() is None:
+            _kill(self._process)
+
+
 class Run(Record):
     """What came of it. `output` is harmless text; `code` is `None` when it had to be stopped."""
 
@@ -27,8 +46,11 @@ class Run(Record):
     code: int | None
 
 
-def run_file(path: Path, seconds: float = RUN_SECONDS) -> Run:
-    """Run `path` with this Python and wait at most `seconds`; it has no standard input."""
+def run_file(path: Path, seconds: float = RUN_SECONDS, running: Running | None = None) -> Run:
+    """Run `path` with this Python and wait at most `seconds`; it has no standard input.
+
+    `running` can stop it from another thread.
+    """
     process = subprocess.Popen(
         [sys.executable, path.name],
         cwd=path.parent,
@@ -37,6 +59,8 @@ def run_file(path: Path, seconds: float = RUN_SECONDS) -> Run:
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
+    if running is not None:
+        running.began(process)
     kept = bytearray()
     reader = threading.Thread(target=_keep_start, args=(process.stdout, kept), daemon=True)
     reader.start()
@@ -50,7 +74,7 @@ def run_file(path: Path, seconds: float = RUN_SECONDS) -> Run:
     reader.join(_DRAIN_SECONDS)
     text = for_terminal(bytes(kept).decode("utf-8", "replace"), limit=_MOST_BYTES, multiline=True).rstrip()
     if stopped:
-        return Run(outcome=f"stopped after {seconds:.0f} s", output=text, code=None)
+        return Run(outcome=f"was stopped after {seconds:.0f} s", output=text, code=None)
     if process.returncode < 0:
         return Run(outcome=f"ended by signal {-process.returncode}", output=text, code=process.returncode)
     outcome = "ran to its end" if process.returncode == 0 else f"ended with code {process.returncode}"

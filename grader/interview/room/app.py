@@ -23,7 +23,7 @@ from grader.interview.room.asking import AskingScreen
 from grader.interview.room.debriefing import DebriefScreen
 from grader.interview.room.windows import Confirming, Reading, TooSmall
 from grader.interview.room.writing import WritingScreen
-from grader.interview.running import Run, run_file
+from grader.interview.running import Run, Running, run_file
 from grader.interview.sections import debrief_document
 from grader.interview.session import Session
 from grader.interview.settling import Job
@@ -69,6 +69,7 @@ class RoomApp(App[None]):
         self._page = page
         self._phase: Phase | None = None
         self._tested: str | None = None
+        self._own_run = Running()
 
     @property
     def kata(self) -> Kata:
@@ -146,11 +147,18 @@ class RoomApp(App[None]):
     def run_candidate(self) -> None:
         """Run the file in a process of its own; the room goes on."""
         path = self.session.round.path
-        self.run_worker(lambda: self._run(path), thread=True, group="run", exclusive=True)
+        self._own_run.stop()
+        self._own_run = running = Running()
 
-    def _run(self, path: Path) -> None:
-        run = run_file(path)
-        self.call_from_thread(self._ran, run)
+        def work() -> None:
+            run = run_file(path, running=running)
+            if self.is_running and running is self._own_run:
+                self.call_from_thread(self._ran, run)
+
+        self.run_worker(work, thread=True, group="run")
+
+    def on_unmount(self) -> None:
+        self._own_run.stop()
 
     def _ran(self, run: Run) -> None:
         if self.session.phase == "writing":
