@@ -36,6 +36,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("USERPROFILE", str(folder))
     monkeypatch.setenv("KATA_HOME", str(folder / "kata"))
+    monkeypatch.setenv("KATA_ENGINE", "off")
     for name in (
         "XDG_DATA_HOME",
         "COLUMNS",

@@ -35,6 +35,13 @@ def grade(submission: Submission, kata: Kata, catalog: Catalog, options: Options
     return grading.grade(submission, kata, catalog, options)
 
 
+def warm_up() -> None:
+    """`grader.grading.warm_up`, loaded when it is wanted."""
+    from grader import grading
+
+    grading.warm_up()
+
+
 class App:
     """The catalog, the history and the doors to the outside: clock, grader, editor, browser."""
 
@@ -43,12 +50,14 @@ class App:
         *,
         clock: Clock = now,
         grade: GradeFunction = grade,
+        warm_up: Callable[[], None] = warm_up,
         edit: Callable[[Path], None] | None = None,
         browse: Callable[[Path], None] | None = None,
         moment: Callable[[], Moment] | None = None,
     ) -> None:
         self.clock = clock
         self.grade = grade
+        self.warm_up = warm_up
         self.edit = edit or _edit
         self.browse = browse or _browse
         self.moment = moment or _moment

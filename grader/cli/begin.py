@@ -30,6 +30,7 @@ def start_command(app: App, kata: Kata, folder: Path, blank: bool, edit: bool) -
     DIR is the folder you stand in by default. Work that is there stays as it is.
     """
     started = workspace.start(kata, app.folder / folder, app.history, blank=blank)
+    app.warm_up()
     file = console.place(started.path)
     if started.outcome == "written":
         console.say(f"Wrote {file}")

@@ -1,4 +1,4 @@
-"""`python -m grader.engine.host FD ROOT`: torch imported once, a fresh worker forked for each grade.
+"""`python -m grader.engine.host FD ROOT DENY`: torch imported once, a fresh worker forked for each grade.
 
 The host holds nothing of the judge and of no kata, and it never reads a request: whoever wants a grade sends
 one end of a connection, and the host hands that on to the judges' template (`grader.engine.judges`), together
@@ -19,6 +19,7 @@ import shutil
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -68,9 +69,7 @@ class Host:
         self._poll.register(self._control, select.EPOLLIN)
         self._poll.register(self._judges, select.EPOLLIN)
         while True:
-            for descriptor, _ in self._poll.poll(
-                maxevents=1
-            ):  # a closed descriptor's number may be another's by the next
+            for descriptor in one_of(self._poll):
                 if descriptor == self._judges.fileno():
                     return
                 if descriptor == self._control.fileno():
@@ -87,9 +86,7 @@ class Host:
         self._poll.register(self._judges, select.EPOLLIN)
         ended = False
         while self._running or not ended:
-            for descriptor, _ in self._poll.poll(
-                maxevents=1
-            ):  # a closed descriptor's number may be another's by the next
+            for descriptor in one_of(self._poll):
                 if descriptor == self._judges.fileno():
                     note, _ = receive(self._judges)
                     if note != END:
@@ -174,6 +171,12 @@ def fault_note(error: KataError | OSError) -> bytes:
     return json.dumps(fault).encode()[: MAX_NOTE - len(FAULT)]
 
 
+def one_of(poll: select.epoll) -> Iterator[int]:
+    """The next descriptor that is ready, one at a time: what is closed for one may get its number again."""
+    for descriptor, _ in poll.poll(maxevents=1):
+        yield descriptor
+
+
 def receive(channel: socket.socket) -> tuple[bytes, list[int]]:
     """One message and its descriptors; both empty when the other side has gone."""
     try:
@@ -194,8 +197,8 @@ def close_all(descriptors: list[int]) -> None:
         os.close(descriptor)
 
 
-def main(control_fd: int, root: Path) -> None:
-    """Become the host: import, warm up, fork the judges' template, serve."""
+def main(control_fd: int, root: Path, *deny: Path) -> None:
+    """Become the host: import, warm up, fork the judges' template, serve. No worker may read `deny`."""
     gc.disable()
     import pytest  # noqa: F401
     import safetensors.torch  # noqa: F401
@@ -217,7 +220,7 @@ def main(control_fd: int, root: Path) -> None:
         enter(template_end, root)
     template_end.close()
     with socket.socket(fileno=control_fd) as control, judges:
-        host = Host(control, judges, template, Launcher(Path.cwd(), (root,)))
+        host = Host(control, judges, template, Launcher(Path.cwd(), (root, *deny)))
         try:
             host.warm_up()
             control.send(READY)
@@ -228,4 +231,4 @@ def main(control_fd: int, root: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), Path(sys.argv[2]))
+    main(int(sys.argv[1]), *map(Path, sys.argv[2:]))

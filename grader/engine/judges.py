@@ -25,7 +25,7 @@ import msgspec
 from grader.catalog import Kata, load_catalog
 from grader.confine import process as own
 from grader.confine.scratch import is_over
-from grader.engine.host import END, FAULT, WARM_UP, close_all, receive
+from grader.engine.host import END, FAULT, WARM_UP, close_all, one_of, receive
 from grader.engine.messages import STARTED, Answer, Fault, Garbled, pack, read_request
 from grader.errors import KataError
 from grader.handles import ExitStatus, WorkerHandle
@@ -83,9 +83,7 @@ class Template:
         """Until the host has gone."""
         self._poll.register(self._host, select.EPOLLIN)
         while True:
-            for descriptor, _ in self._poll.poll(
-                maxevents=1
-            ):  # a closed descriptor's number may be another's by the next
+            for descriptor in one_of(self._poll):
                 if descriptor in self._judging:
                     self._attend(descriptor)
                 elif descriptor == self._host.fileno():

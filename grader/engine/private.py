@@ -27,6 +27,7 @@ from typing import Protocol
 
 import msgspec
 
+from grader import paths
 from grader.catalog import Catalog, Kata, load_catalog
 from grader.confine.process import clean_environment
 from grader.engine.client import EngineLost, Pending
@@ -36,6 +37,7 @@ from grader.grading import Options
 from grader.records import Grade, Submission
 
 READY = b"ready"
+FOLDER_PREFIX = "kata-engine-"
 START_SECONDS = 120.0
 
 
@@ -59,17 +61,25 @@ class HostProcess:
     def start(cls, root: Path) -> HostProcess:
         """Start one; `wait_until_ready` before it is used."""
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        folder = Path(tempfile.mkdtemp(prefix="kata-engine-"))
+        folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
         debug = None if os.environ.get("KATA_DEBUG") else subprocess.DEVNULL
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "grader.engine.host", str(theirs.fileno()), str(root)],
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "grader.engine.host",
+                    str(theirs.fileno()),
+                    str(root),
+                    str(paths.home()),
+                ],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=debug,
                 cwd=folder,
-                env={**clean_environment(folder), **_user_site()},
+                env={**clean_environment(folder), **user_site()},
                 start_new_session=True,
             )
         return cls(control, process, folder)
@@ -89,11 +99,18 @@ class HostProcess:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                socket.send_fds(self.control, [b"."], [theirs.fileno()])
-        except OSError as error:
+                self.pass_on(request.options.isolation, [theirs.fileno()])
+        except EngineLost:
             ours.close()
-            raise EngineLost(str(error)) from error
+            raise
         return Pending(ours, request)
+
+    def pass_on(self, isolation: str, descriptors: list[int]) -> None:
+        """Let the host grade over the connection that is the first descriptor; the rest lives as long."""
+        try:
+            socket.send_fds(self.control, [isolation.encode()], descriptors)
+        except OSError as error:
+            raise EngineLost(str(error)) from error
 
     def close(self, seconds: float = 5.0) -> None:
         """The host ends its workers when it is left alone; when it does not, it is ended."""
@@ -106,7 +123,7 @@ class HostProcess:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _user_site() -> dict[str, str]:
+def user_site() -> dict[str, str]:
     """Packages that were installed for the user alone: found by the home, which the host does not get."""
     base = site.getuserbase() if site.ENABLE_USER_SITE else None
     return {} if base is None else {"PYTHONUSERBASE": base}

@@ -18,26 +18,7 @@ from grader.engine.once import grade_in_subprocess
 from grader.engine.private import PrivateEngine, private_engine
 from grader.errors import GraderFault
 from grader.grading import Options
-from grader.records import Grade, Submission
-
-HANG = b"import time\ntime.sleep(60)\n"
-
-
-def solution(catalog: Catalog, kata: str) -> Submission:
-    found = catalog.get(kata)
-    return Submission(name=found.file_name, source=found.solution.read_bytes(), sha256="0" * 64)
-
-
-def wrong(catalog: Catalog) -> Submission:
-    right = solution(catalog, "v3")
-    source = right.source.replace(b"math.sqrt(self.hidden_dim)", b"self.hidden_dim")
-    assert source != right.source
-    return Submission(name=right.name, source=source, sha256="1" * 64)
-
-
-def timeless(grade: Grade) -> Grade:
-    """What must be the same however it was graded."""
-    return msgspec.structs.replace(grade, seconds={}, environment=None)
+from tests.engine.answers import HANGS, solution, submission, timeless, wrong
 
 
 @pytest.mark.parametrize("kata", ["v1", "v2", "v3", "v4"])
@@ -71,7 +52,7 @@ def test_a_hanging_answer_is_a_time_out_and_holds_nobody_else_up(
     engine: PrivateEngine, catalog: Catalog
 ) -> None:
     kata = catalog.get("v1")
-    hanging = Submission(name="v1.py", source=HANG, sha256="2" * 64)
+    hanging = submission(HANGS)
     with ThreadPoolExecutor(2) as threads:
         slow = threads.submit(engine.grade, hanging, kata, catalog, Options(total_seconds=2.0))
         quick = engine.grade(solution(catalog, "v1"), kata, catalog)
@@ -94,7 +75,7 @@ def test_a_fault_of_the_content_is_told_as_one(
 
 def test_a_cancelled_grade_ends_and_the_next_one_is_right(engine: PrivateEngine, catalog: Catalog) -> None:
     kata = catalog.get("v1")
-    hanging = Submission(name="v1.py", source=HANG, sha256="2" * 64)
+    hanging = submission(HANGS)
     pending = engine.begin(Request.of(hanging, kata, catalog, Options()))
     threading.Timer(0.2, pending.cancel).start()
     with pytest.raises(EngineLost):

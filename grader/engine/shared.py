@@ -1,0 +1,177 @@
+"""The user's engine as seen from a command: use it if it is there, start it for the next time if it is not.
+
+Whatever is wrong with it (crashed, hung, stale, somebody else's) costs one cold grade and never a verdict.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from grader import paths
+from grader.catalog import Catalog, Kata
+from grader.confine.process import clean_environment
+from grader.engine.client import ANSWER_SECONDS, EngineLost, Pending
+from grader.engine.messages import Command, Request
+from grader.engine.place import NoPlace, Place, place
+from grader.engine.private import user_site
+from grader.grading import Options
+from grader.records import Grade, Record, Submission
+
+STOP_SECONDS = 25.0
+CREDENTIALS = struct.Struct("3i")  # struct ucred: process, user, group
+
+
+class Status(Record):
+    """What an engine says about itself. `bytes` is what its host holds in memory; most of it all share."""
+
+    pid: int
+    host: int
+    seconds: float  # since it was started
+    grades: int
+    running: int
+    idle_seconds: float  # after which it leaves
+    bytes: int
+
+
+@dataclass(frozen=True)
+class SharedEngine:
+    """The engine at one place, running or not."""
+
+    where: Place
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> SharedEngine | None:
+        """The caller's engine; None where there cannot be one."""
+        if sys.platform != "linux":
+            return None
+        try:
+            return cls(place(environ))
+        except NoPlace:
+            return None
+
+    def begin(self, request: Request) -> Pending:
+        """Start a grading; raises `EngineLost` when no engine is there."""
+        connection = self._connect()
+        try:
+            connection.sendall(Command.GRADE.head(request.options.isolation))
+        except OSError as error:
+            connection.close()
+            raise EngineLost(str(error)) from error
+        return Pending(connection, request)
+
+    def grade(self, request: Request) -> Grade:
+        """A grade from the running engine; raises `EngineLost`. An engine that does not answer is ended."""
+        pending = self.begin(request)
+        engine = peer(pending.connection)[0]
+        try:
+            return pending.result()
+        except EngineLost as error:
+            if isinstance(error.__cause__, TimeoutError):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(engine, signal.SIGKILL)
+            raise
+
+    def try_grade(
+        self, submission: Submission, kata: Kata, catalog: Catalog, options: Options
+    ) -> Grade | None:
+        """A grade from the running engine; None when it gives none, for whatever reason."""
+        began = time.perf_counter()
+        try:
+            grade = self.grade(Request.of(submission, kata, catalog, options))
+        except EngineLost:
+            return None
+        total = {"total": round(time.perf_counter() - began, 4)}
+        return msgspec.structs.replace(grade, seconds={**grade.seconds, **total})
+
+    def start(self) -> None:
+        """Start the engine in the background, unless one runs; of two that start at once one stays."""
+        if self.is_running():
+            return
+        temporary = Path(tempfile.gettempdir())
+        kept = {"KATA_HOME": str(paths.home())}
+        if "XDG_RUNTIME_DIR" in os.environ:
+            kept["XDG_RUNTIME_DIR"] = os.environ["XDG_RUNTIME_DIR"]
+        try:
+            started = subprocess.Popen(
+                [sys.executable, "-P", "-m", "grader.engine.daemon"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=temporary,
+                env={**clean_environment(temporary), **user_site(), **kept},
+                start_new_session=True,
+            )
+        except OSError:  # no process to be had: the next grade is cold as well
+            return
+        started.returncode = 0  # it outlives this process; nobody is to wait for it
+
+    def is_running(self) -> bool:
+        """Whether somebody listens."""
+        try:
+            self._connect().close()
+        except EngineLost:
+            return False
+        return True
+
+    def status(self) -> Status | None:
+        """What the engine says about itself; None when there is none."""
+        try:
+            with self._connect() as connection:
+                connection.sendall(Command.STATUS.head())
+                return msgspec.json.decode(connection.recv(4096), type=Status)
+        except (EngineLost, OSError, msgspec.DecodeError):
+            return None
+
+    def stop(self) -> bool:
+        """Let it end its grades and leave, and wait for that; False when there was none."""
+        try:
+            connection = self._connect()
+        except EngineLost:
+            return False
+        with connection:
+            connection.settimeout(STOP_SECONDS)
+            engine = peer(connection)[0]
+            try:
+                connection.sendall(Command.STOP.head())
+                connection.recv(1)
+            except TimeoutError:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(engine, signal.SIGKILL)
+            except OSError:
+                return True  # it left before it heard of it
+        return True
+
+    def _connect(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(ANSWER_SECONDS)
+        try:
+            connection.connect(str(self.where.socket))
+            if peer(connection)[1] != os.geteuid():
+                raise EngineLost("it is somebody else's")
+        except OSError as error:
+            connection.close()
+            raise EngineLost(str(error)) from error
+        except EngineLost:
+            connection.close()
+            raise
+        return connection
+
+
+def peer(connection: socket.socket) -> tuple[int, int]:
+    """Process and user at the other end, as the kernel knows them."""
+    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+    process, user, _ = CREDENTIALS.unpack(found)
+    return process, user
