@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from grader.judge.blame import Blame
-from grader.judge.candidate import Candidate, Observation
+from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached, check, fail, require
 from grader.judge.content import Example, Labels
 from grader.judge.dropout import DropoutMeter
 from grader.judge.gradients import GradientMeter
+from grader.judge.observations import Observation
 from grader.judge.oracle import Affine, Context, Form, Plan, run, same
 from grader.judge.probes import WIDTH
 from grader.judge.problems import (

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from grader.judge import probes
-from grader.judge.candidate import Candidate, Observation
+from grader.judge.candidate import Candidate
+from grader.judge.observations import Observation
 from grader.protocol import Failure, TraceEntry
 
 PRODUCTS = frozenset({"matmul", "bmm", "einsum", "baddbmm", "__matmul__", "mm", "linear", "tensordot"})

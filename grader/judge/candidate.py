@@ -7,8 +7,7 @@ back is compared with the judge's own copies.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Protocol
 
@@ -19,11 +18,12 @@ from grader.catalog import Kata
 from grader.judge import probes
 from grader.judge.channel import WorkerLost
 from grader.judge.content import KataContent
+from grader.judge.observations import Observation, Rig
 from grader.judge.oracle import Context, Plan, run, same
 from grader.judge.probes import OTHER_RATE, RATE, WIDTH, Drawn, Probe
-from grader.judge.roles import Layout, Unit, layouts, units
+from grader.judge.roles import Layout, layouts, units
+from grader.judge.signature import constructor_arguments, mask_keyword
 from grader.protocol import (
-    Argument,
     Build,
     Built,
     Call,
@@ -36,10 +36,6 @@ from grader.protocol import (
     Request,
 )
 
-WIDTH_NAMES = frozenset(
-    {"hidden_dim", "hidden_size", "embed_dim", "emb_dim", "d_model", "model_dim", "hidden", "dim", "n_embd"}
-)
-
 
 class Caller(Protocol):
     """Something that answers requests: a worker behind a channel, or the oracle playing a candidate."""
@@ -47,37 +43,6 @@ class Caller(Protocol):
     def exchange(
         self, request: Request, tensors: dict[str, Tensor] | None, seconds: float
     ) -> tuple[Reply, dict[str, Tensor]]: ...
-
-
-@dataclass(frozen=True)
-class Rig:
-    """An instance in the worker, the parameters it reported, and the values that the judge drew for them."""
-
-    number: int
-    width: int
-    rate: float | None
-    built: Built | None = None
-    problem: Failure | WorkerLost | None = None
-    units: tuple[Unit, ...] = ()
-    made_in_forward: bool = False  # the first call made parameters that the constructor did not
-    values: Mapping[str, Tensor] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What one call gave: `output`, or the reason why there is none."""
-
-    drawn: Drawn
-    called: Called | None = None
-    problem: Failure | WorkerLost | None = None
-    output: Tensor | None = None
-    x_after: Tensor | None = None
-    mask_after: Tensor | None = None
-    gradients: Mapping[str, Tensor] = field(default_factory=dict)
-
-    @property
-    def probe(self) -> Probe:
-        return self.drawn.probe
 
 
 class Candidate:
@@ -170,29 +135,14 @@ class Candidate:
     def constructor_arguments(
         self, width: int, rate: float | None
     ) -> tuple[tuple[int, ...], dict[str, float]]:
-        """hidden_dim by position where it comes first, else by name; the rate under the signature's name."""
-        signature = self.loaded.constructor if self.loaded is not None else ()
-        named = [argument for argument in signature if not argument.variadic]
-        by_name = width_by_name(named)
-        args: tuple[int, ...] = () if by_name else (width,)
-        kwargs: dict[str, float] = {by_name: width} if by_name else {}
-        argument = rate_argument(named) if rate is not None else None
-        if argument is not None and rate is not None and argument.name != by_name:
-            return args, {**kwargs, argument.name: rate}
-        return args, kwargs
+        """How this candidate's constructor takes a width and a dropout rate."""
+        return constructor_arguments(self.loaded.constructor if self.loaded else (), width, rate)
 
     # calling --------------------------------------------------------------------------------------------
 
     @cached_property
     def mask_keyword(self) -> str | None:
-        """The mask goes by position, unless the second position clearly is something else."""
-        forward = [
-            argument for argument in (self.loaded.forward if self.loaded else ()) if not argument.variadic
-        ]
-        if len(forward) >= 2 and "mask" in forward[1].name.lower() and not forward[1].keyword_only:
-            return None
-        masks = [argument.name for argument in forward[1:] if "mask" in argument.name.lower()]
-        return masks[0] if masks else None
+        return mask_keyword(self.loaded.forward if self.loaded else ())
 
     def run(
         self,
@@ -378,19 +328,3 @@ class Candidate:
             return None
         with torch.inference_mode():
             return run(self.plan_for(layout), context).output
-
-
-def width_by_name(arguments: Sequence[Argument]) -> str | None:
-    """The name to pass the width under, when it cannot go by position: keyword-only, or not the first."""
-    named = next((argument for argument in arguments if argument.name.lower() in WIDTH_NAMES), None)
-    if named is None:
-        return arguments[0].name if arguments and arguments[0].keyword_only else None
-    return named.name if named is not arguments[0] or named.keyword_only else None
-
-
-def rate_argument(arguments: Sequence[Argument]) -> Argument | None:
-    """The constructor argument that takes the dropout rate, by its name, else the second position."""
-    for argument in arguments:
-        if "drop" in argument.name.lower() or argument.name.lower() in ("p", "rate", "prob", "p_drop"):
-            return argument
-    return arguments[1] if len(arguments) > 1 else None

@@ -16,7 +16,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from grader.judge.candidate import Candidate, Observation
+from grader.judge.candidate import Candidate
+from grader.judge.observations import Observation
 from grader.judge.oracle import Context, Form, Plan, Variant, compose, evaluate, matches, run, same
 from grader.judge.roles import Layout
 

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from grader.judge import probes
-from grader.judge.candidate import Candidate, Observation
+from grader.judge.candidate import Candidate
+from grader.judge.observations import Observation
 from grader.judge.oracle import run, same
 from grader.judge.probes import Drawn, Probe
 

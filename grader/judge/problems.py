@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 
 from grader.judge.blame import Blame
-from grader.judge.candidate import Candidate, Observation
+from grader.judge.candidate import Candidate
 from grader.judge.channel import WorkerLost
 from grader.judge.crashes import name_of
+from grader.judge.observations import Observation
 from grader.judge.wording import sentence
 from grader.protocol import Failure
 

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.judge.candidate import Candidate, Observation
+from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached, fail
 from grader.judge.evidence import prefer
 from grader.judge.explain import Explanation, explain, overwritten
+from grader.judge.observations import Observation
 from grader.judge.oracle import Form, compose, evaluate
 from grader.judge.wording import sentence
 from grader.protocol import TraceEntry

@@ -7,7 +7,8 @@ from functools import cached_property
 import torch
 
 from grader.judge import probes
-from grader.judge.candidate import Candidate, Observation, Rig
+from grader.judge.candidate import Candidate
+from grader.judge.observations import Observation, Rig
 from grader.judge.probes import WIDTH, Drawn, Probe
 
 HALF_PROBE = Probe("half", 3, 5)

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from grader.judge import probes
-from grader.judge.candidate import Candidate, Observation, Rig
+from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached
+from grader.judge.observations import Observation, Rig
 from grader.judge.oracle import Affine, Context, run
 from grader.judge.probes import Drawn, Probe
 from grader.judge.roles import Layout
