@@ -48,7 +48,10 @@ def next_command(app: App, as_json: bool) -> None:
 )
 @pass_app
 def stats_command(app: App, as_json: bool, open_it: bool, output: Path | None) -> None:
-    """How it went so far: attempts, times, what you know, which mistakes you make."""
+    """How it went so far, in honest numbers.
+
+    Attempts, times, what you still know, and which mistakes you make most.
+    """
     from grader.memory.sections import stats_view
     from grader.memory.stats import stats
 
