@@ -121,10 +121,17 @@ def ask_command(app: App, number: int | None) -> None:
 @click.command("abort", epilog="\b\nExample:\n  kata interview abort")
 @pass_app
 def abort_command(app: App) -> None:
-    """End the interview without a grade. Your file stays as it is."""
+    """End the interview without a grade. Your file stays as it is.
+
+    What was graded already keeps its grade.
+    """
     session = opening.current(app.folder, app.interviews, app.moment)
     session.abort()
-    console.say(f"The interview on {session.round.kata} is over, without a grade.")
+    if session.round.graded is None:
+        console.say(f"The interview on {session.round.kata} is over, without a grade.")
+    else:
+        console.say(f"The interview on {session.round.kata} is over; its grade is kept.")
+        console.say("  See how it went: kata interview debrief")
     console.say(f"  Your file stays: {console.place(session.round.path)}")
 
 

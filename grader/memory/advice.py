@@ -62,7 +62,7 @@ def _mistakes(
                 kata=kata.id,
                 title=kata.title,
                 reason="mistake",
-                why=f"You lost {_names(concepts)} last time, and it is still open.",
+                why=f"You lost {_names(concepts)} last time, and have not mended it yet.",
                 command=f"kata grade {kata.id}",
                 concepts=concepts,
                 recall=lost[0].recall,

@@ -10,6 +10,8 @@ from click.testing import CliRunner, Result
 
 from grader.cli.app import App
 from grader.cli.main import cli
+from grader.interview.opening import current
+from grader.interview.settling import settle
 from tests.interview.conftest import Clocks, Desk, ReadingGrader, answer
 
 
@@ -159,6 +161,20 @@ def test_abort_ends_it_without_a_grade(kata: Terminal, desk: Desk) -> None:
     assert "without a grade" in result.stdout
     assert (desk.folder / "self_attention_v3.py").exists()
     assert kata("abort").exit_code == 2
+
+
+def test_abort_after_the_grade_keeps_it(
+    kata: Terminal, desk: Desk, clocks: Clocks, read_grade: ReadingGrader
+) -> None:
+    kata("start", "v3")
+    clocks.pass_time(60)
+    desk.save(answer())
+    app = kata.app
+    session = current(desk.folder, app.interviews, clocks)
+    session.submit()
+    settle(session, app.history, app.interviews, app.catalog, read_grade)
+    assert "its grade is kept" in kata("abort").stdout
+    assert "STRONG YES" in kata("debrief").stdout
 
 
 def test_resume_without_a_room_says_how_it_stands(kata: Terminal, clocks: Clocks) -> None:

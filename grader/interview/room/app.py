@@ -269,9 +269,11 @@ class RoomApp(App[None]):
             try:
                 grade = job.run(self.catalog, self._grade)
             except KataError as problem:
-                self.call_from_thread(self.notify, f"{problem.message} {problem.fix}", severity="warning")
+                if self.is_running:
+                    self.call_from_thread(self.notify, f"{problem.message} {problem.fix}", severity="warning")
                 return
-            self.call_from_thread(keep, job, grade)
+            if self.is_running:
+                self.call_from_thread(keep, job, grade)
 
         self.run_worker(work, thread=True, group=group)
 

@@ -103,6 +103,8 @@ class AskingScreen(Screen[None]):
         marks = self.query_one(Marks)
         marks.display = True
         marks.focus()
+        self.add_class("answered")
+        self.call_after_refresh(self.query_one("#asking").scroll_end, animate=False)
         self._tick()
 
     def _tick(self) -> None:
