@@ -10,6 +10,7 @@ from grader.errors import ConfinementUnavailable
 from grader.records import ConceptRecord, Grade, Record, Submission
 
 if TYPE_CHECKING:
+    from grader.engine.running import Running
     from grader.engine.shared import SharedEngine
 
 ENGINE_SWITCH = "KATA_ENGINE"
@@ -79,6 +80,15 @@ def _grade(submission: Submission, kata: Kata, catalog: Catalog, options: Option
     finally:
         if engine is not None:
             engine.start()
+
+
+def begin(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Running:
+    """A grading that another thread may wait for, and that can be ended before it has an outcome."""
+    from grader.engine.messages import Request
+    from grader.engine.running import Running
+
+    engine = _engine() if options.engine else None
+    return Running(Request.of(submission, kata, catalog, options), engine)
 
 
 def warm_up() -> None:

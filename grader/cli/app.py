@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from grader.grading import Options
     from grader.interview.moments import Moment
     from grader.interview.store import InterviewStore
+    from grader.watch.rounds import Begin, Underway
 
 
 def now() -> datetime:
@@ -33,6 +34,13 @@ def grade(submission: Submission, kata: Kata, catalog: Catalog, options: Options
     from grader import grading
 
     return grading.grade(submission, kata, catalog, options)
+
+
+def begin(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Underway:
+    """`grader.grading.begin`, loaded when something is graded."""
+    from grader import grading
+
+    return grading.begin(submission, kata, catalog, options)
 
 
 def warm_up() -> None:
@@ -50,6 +58,7 @@ class App:
         *,
         clock: Clock = now,
         grade: GradeFunction = grade,
+        begin: Begin = begin,
         warm_up: Callable[[], None] = warm_up,
         edit: Callable[[Path], None] | None = None,
         browse: Callable[[Path], None] | None = None,
@@ -57,6 +66,7 @@ class App:
     ) -> None:
         self.clock = clock
         self.grade = grade
+        self.begin = begin
         self.warm_up = warm_up
         self.edit = edit or _edit
         self.browse = browse or _browse

@@ -22,6 +22,7 @@ COMMANDS = {
     "show": "browse",
     "start": "begin",
     "grade": "grade",
+    "watch": "watch",
     "hint": "learn",
     "solution": "learn",
     "reset": "begin",

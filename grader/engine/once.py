@@ -22,23 +22,36 @@ START_SECONDS = 120.0  # the first `import torch` after an installation reads gi
 
 def grade_in_subprocess(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Grade:
     """Grade cold, in a fresh interpreter."""
-    request = Request.of(submission, kata, catalog, options)
-    total = kata.deadlines.total if options.total_seconds is None else options.total_seconds
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "grader.engine.once"],
-            input=pack(request),
-            capture_output=True,
-            timeout=total + START_SECONDS,
-            check=False,
-        )
-        answer = read_answer(io.BytesIO(done.stdout).read)
-    except subprocess.TimeoutExpired as error:
-        raise GraderFault("A grade in a process of its own did not end.", "Run `kata doctor`.") from error
-    except Garbled as error:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        last = said[-1] if said else f"exit code {done.returncode}"
-        raise GraderFault(f"A grade in a process of its own failed: {last}", "Run `kata doctor`.") from error
+    return finish(launch(), Request.of(submission, kata, catalog, options))
+
+
+def launch() -> subprocess.Popen[bytes]:
+    """The fresh interpreter, waiting for its request. Killing it ends the grade."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "grader.engine.once"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def finish(process: subprocess.Popen[bytes], request: Request) -> Grade:
+    """Hand it the request and wait for its grade; raises the judge's `KataError`."""
+    total = request.options.total_seconds or request.kata.deadlines.total
+    with process:
+        try:
+            out, err = process.communicate(pack(request), total + START_SECONDS)
+            answer = read_answer(io.BytesIO(out).read)
+        except subprocess.TimeoutExpired as error:
+            raise GraderFault("A grade in a process of its own did not end.", "Run `kata doctor`.") from error
+        except Garbled as error:
+            said = err.decode(errors="replace").strip().splitlines()
+            last = said[-1] if said else f"exit code {process.returncode}"
+            raise GraderFault(
+                f"A grade in a process of its own failed: {last}", "Run `kata doctor`."
+            ) from error
+        finally:
+            process.kill()
     if answer.fault is not None:
         raise answer.fault.error()
     assert answer.grade is not None

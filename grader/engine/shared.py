@@ -73,8 +73,11 @@ class SharedEngine:
         return Pending(connection, request)
 
     def grade(self, request: Request) -> Grade:
-        """A grade from the running engine; raises `EngineLost`. An engine that does not answer is ended."""
-        pending = self.begin(request)
+        """A grade from the running engine; raises `EngineLost`."""
+        return self.finish(self.begin(request))
+
+    def finish(self, pending: Pending) -> Grade:
+        """The outcome of what `begin` gave; raises `EngineLost`. An engine that does not answer is ended."""
         engine = peer(pending.connection)[0]
         try:
             return pending.result()

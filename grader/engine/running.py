@@ -1,0 +1,77 @@
+"""A grading under way that can be ended: through the user's engine, or in an interpreter of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+
+import msgspec
+
+from grader.engine.client import EngineLost, Pending
+from grader.engine.messages import Request
+from grader.engine.once import finish, launch
+from grader.engine.shared import SharedEngine
+from grader.records import Grade
+
+
+class Cancelled(Exception):
+    """The grading was ended before it had an outcome."""
+
+
+class Running:
+    """One grading. `result` waits for it in one thread, `cancel` may end it from another."""
+
+    def __init__(self, request: Request, engine: SharedEngine | None) -> None:
+        self._request = request
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._under_way: Pending | subprocess.Popen[bytes] | None = None
+
+    def result(self) -> Grade:
+        """The grade; raises the judge's `KataError`, or `Cancelled`."""
+        began = time.perf_counter()
+        grade = self._warm() or self._cold()
+        total = {"total": round(time.perf_counter() - began, 4)}
+        return msgspec.structs.replace(grade, seconds={**grade.seconds, **total})
+
+    def cancel(self) -> None:
+        """End it, whatever it is doing; harmless when it has ended."""
+        with self._lock:
+            self._cancelled = True
+            if isinstance(self._under_way, Pending):
+                self._under_way.cancel()
+            elif self._under_way is not None:
+                self._under_way.kill()
+
+    def _warm(self) -> Grade | None:
+        if self._engine is None:
+            return None
+        try:
+            pending = self._engine.begin(self._request)
+            self._keep(pending)
+            return self._engine.finish(pending)
+        except EngineLost:
+            self._check()
+            self._engine.start()
+            return None
+
+    def _cold(self) -> Grade:
+        process = launch()
+        self._keep(process)
+        try:
+            return finish(process, self._request)
+        finally:
+            self._check()
+
+    def _keep(self, under_way: Pending | subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            self._under_way = under_way
+            cancelled = self._cancelled
+        if cancelled:
+            self.cancel()
+
+    def _check(self) -> None:
+        if self._cancelled:
+            raise Cancelled

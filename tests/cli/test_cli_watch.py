@@ -1,0 +1,86 @@
+"""`kata watch`, as a command; its loop is tested beside its module."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from grader.catalog import Kata
+from grader.cli.app import App
+from grader.cli.keys import keys
+from grader.cli.main import cli
+from grader.records import Grade, Submission
+
+Terminal = Any  # tests/cli/conftest.py
+NAME = "self_attention_v3.py"
+
+
+class Ready:
+    def __init__(self, grade: Grade, then: Callable[[], object]) -> None:
+        self.grade = grade
+        self.then = then
+
+    def result(self) -> Grade:
+        self.then()
+        return self.grade
+
+    def cancel(self) -> None: ...
+
+
+@pytest.fixture
+def watched(kata: Terminal, clock: Any, make_grade: Callable[..., Grade]) -> Callable[..., Any]:
+    """Run `kata watch` where each content is graded by its comment; `saves` follow one another."""
+
+    def run(*words: str, saves: list[str]) -> Any:
+        left = list(saves)
+        kata.write(NAME, left.pop(0))
+
+        def save_next() -> None:
+            if left:
+                threading.Timer(0.3, kata.write, (NAME, left.pop(0))).start()
+
+        def begin(submission: Submission, asked: Kata, *_: object) -> Ready:
+            missed = tuple(submission.source.decode().split()[1:])
+            return Ready(make_grade(asked.id, missed=missed), save_next)
+
+        app = App(clock=clock, begin=begin)
+        return CliRunner().invoke(cli, ["watch", NAME, "v3", *words], obj=app)
+
+    return run
+
+
+def test_it_ends_with_a_pass_and_says_what_is_next(watched: Callable[..., Any]) -> None:
+    result = watched(saves=["# scale mask", "# mask", "#"])
+    assert result.exit_code == 0
+    assert f"Watching {os.path.relpath(NAME)}" in result.stdout or NAME in result.stdout
+    assert result.stdout.count("now right") == 2
+    assert "17 of 17 points" in result.stdout
+    assert "kata start" in result.stdout
+
+
+def test_a_file_without_a_kata_is_wrong_usage(kata: Terminal) -> None:
+    assert kata("watch", "nowhere.py").exit_code == 2
+
+
+def test_keys_are_told_without_enter(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = os.openpty()
+    pressed: queue.SimpleQueue[str] = queue.SimpleQueue()
+    with os.fdopen(theirs, "r", closefd=True) as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        with keys(pressed.put) as typing:
+            assert typing
+            os.write(ours, b"hr")
+            assert [pressed.get(timeout=10), pressed.get(timeout=10)] == ["h", "r"]
+    os.close(ours)
+
+
+def test_without_a_terminal_there_are_no_keys() -> None:
+    with keys(lambda _: None) as typing:
+        assert not typing
