@@ -1,6 +1,6 @@
 """Write the corpus' notebooks: `python tests/corpus/make_notebooks.py` makes every .ipynb beside it anew.
 
-The notebooks are kept in the repository; this script is how they came about, so that a change of one is readable.
+The notebooks are kept in the repository; this script is how they came about, so that a change is readable.
 Each is a tuple of cells: ("code" | "markdown" | "raw", source). Outputs and execution counts are made up.
 """
 
@@ -14,7 +14,7 @@ Cell = tuple[str, str]
 
 IMPORTS = "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F"
 
-V1 = '''class SelfAttentionV1(nn.Module):
+V1 = """class SelfAttentionV1(nn.Module):
     def __init__(self, hidden_dim: int = 728) -> None:
         super().__init__()
         self.hidden_dim = hidden_dim
@@ -27,9 +27,9 @@ V1 = '''class SelfAttentionV1(nn.Module):
         attention_value = torch.matmul(Q, K.transpose(-1, -2))
         attention_weight = torch.softmax(attention_value / math.sqrt(self.hidden_dim), dim=-1)
         print(attention_weight)
-        return torch.matmul(attention_weight, V)'''
+        return torch.matmul(attention_weight, V)"""
 
-V2 = '''class SelfAttentionV2(nn.Module):
+V2 = """class SelfAttentionV2(nn.Module):
     def __init__(self, hidden_dim: int = 728) -> None:
         super().__init__()
         self.hidden_dim = hidden_dim
@@ -40,9 +40,9 @@ V2 = '''class SelfAttentionV2(nn.Module):
         Q, K, V = torch.split(QKV, self.hidden_dim, dim=-1)
         print(Q.shape, K.shape, V.shape)
         att_weight = torch.softmax(Q @ K.transpose(-1, -2) / math.sqrt(self.hidden_dim), dim=-1)
-        return att_weight @ V'''
+        return att_weight @ V"""
 
-V3 = '''class SelfAttentionV3(nn.Module):
+V3 = """class SelfAttentionV3(nn.Module):
     def __init__(self, hidden_dim: int = 728, dropout_rate: float = 0.1, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.hidden_dim = hidden_dim
@@ -58,9 +58,9 @@ V3 = '''class SelfAttentionV3(nn.Module):
         att_weight = torch.softmax(att_weight, dim=-1)
         print(att_weight)
         att_weight = self.attention_dropout(att_weight)
-        return self.output_proj(att_weight @ V)'''
+        return self.output_proj(att_weight @ V)"""
 
-V4 = '''class SelfAttentionV4(nn.Module):
+V4 = """class SelfAttentionV4(nn.Module):
     def __init__(self, hidden_dim: int = 728, dropout_rate: float = 0.1) -> None:
         super().__init__()
         self.hidden_dim = hidden_dim
@@ -79,7 +79,7 @@ V4 = '''class SelfAttentionV4(nn.Module):
         attention_weight = torch.softmax(attention_weight, dim=-1)
         print(attention_weight)
         attention_weight = self.attention_dropout(attention_weight)
-        return attention_weight @ V'''
+        return attention_weight @ V"""
 
 ALL_FOUR: tuple[Cell, ...] = (
     ("markdown", "# Self-attention, vier Versionen\n\nErst die Formel, dann schneller, dann vollständig."),
@@ -90,7 +90,10 @@ ALL_FOUR: tuple[Cell, ...] = (
     ("code", V2),
     ("code", V3),
     ("code", V4),
-    ("code", "X = torch.rand(3, 4, 2)\nmask = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]])\nmask.shape"),
+    (
+        "code",
+        "X = torch.rand(3, 4, 2)\nmask = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]])\nmask.shape",
+    ),
     ("code", "SelfAttentionV3(2)(X, mask.unsqueeze(1).repeat(1, 4, 1)).shape"),
     ("code", "SelfAttentionV4(2)(X, mask)  # does not broadcast: raises"),
 )

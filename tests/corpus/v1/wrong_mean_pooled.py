@@ -1,0 +1,17 @@
+import math
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV1(nn.Module):
+    def __init__(self, hidden_dim=728):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        w = torch.softmax(q @ k.transpose(1, 2) / math.sqrt(self.hidden_dim), dim=-1)
+        return (w @ v).mean(dim=1)

@@ -1,0 +1,16 @@
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV1(nn.Module):
+    def __init__(self, hidden_dim=728):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim, bias=False)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim, bias=False)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim, bias=False)
+
+    def forward(self, x):
+        self.query_proj.weight.data /= self.hidden_dim ** 0.5
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        return torch.softmax(q @ k.transpose(1, 2), dim=-1) @ v
