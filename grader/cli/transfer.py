@@ -21,7 +21,8 @@ FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 def export_command(app: App, file: Path) -> None:
     """Your whole history as one JSON file.
 
-    To move it to another machine. It holds your code, and the paths it had. Without FILE it goes to standard output.
+    To move it to another machine. It holds your code, and the paths it had. Without FILE it goes to
+    standard output.
     """
     from grader.memory.transfer import export_history
 
