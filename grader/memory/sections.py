@@ -32,7 +32,6 @@ class KataRow(Record):
     sparks: str  # the times to pass as a row of bars, the earliest first
     curve: str  # the same as an SVG polyline
     recall: str
-    percent: int
 
 
 class ConceptRow(Record):
@@ -114,8 +113,7 @@ def _kata(kata: KataStats) -> KataRow:
         trend=_TRENDS[kata.trend],
         sparks=_sparks(kata.times_to_pass),
         curve=_curve(kata.times_to_pass),
-        recall="" if kata.recall is None else _percent(kata.recall),
-        percent=round(100 * (kata.recall or 0)),
+        recall="lost" if kata.lost else "" if kata.recall is None else _percent(kata.recall),
     )
 
 

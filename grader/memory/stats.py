@@ -35,6 +35,7 @@ class KataStats(Record):
     median_to_pass: float | None
     times_to_pass: tuple[float, ...]  # the earliest first
     trend: Trend
+    lost: bool  # the last first submission did not pass
     recall: float | None
 
 
@@ -117,6 +118,7 @@ def _katas(catalog: Catalog, found: Sequence[Sitting], known: dict[str, Memory])
             median_to_pass=statistics.median(times) if times else None,
             times_to_pass=times,
             trend=trend(times),
+            lost=memory is not None and memory.last_rating == "again",
             recall=None if memory is None else memory.recall,
         )
 

@@ -38,6 +38,7 @@ def test_each_kata_with_its_sittings_and_times(diary: Diary) -> None:
     assert (kata.sittings, kata.passed, kata.at_once, kata.attempts) == (5, 4, 4, 5)
     assert kata.times_to_pass == (1200, 1080, 480, 360)
     assert (kata.median_to_pass, kata.trend) == (780, "faster")
+    assert kata.lost
 
 
 def test_concepts_what_was_lost_and_the_least_certain_first(diary: Diary) -> None:
