@@ -15,6 +15,7 @@ from pathlib import Path
 
 from grader import __version__, paths
 from grader.catalog import load_catalog
+from grader.confine.apply import missing_for_strict
 from grader.confine.probe import probe
 from grader.errors import KataError
 from grader.history import History
@@ -138,6 +139,9 @@ def _history(home: Path, history: History) -> Iterator[Finding]:
 
 
 def _isolation() -> Iterator[Finding]:
+    missing = missing_for_strict()
+    levels = "standard and process: strict needs " + " and ".join(missing) if missing else "all"
+    yield Finding(name="levels", value=levels)
     for mechanism in probe():
         detail = f"{mechanism.detail} · " if mechanism.detail else ""
         there = "yes" if mechanism.available else "no"

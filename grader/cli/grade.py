@@ -6,9 +6,11 @@ import click
 
 from grader.cli import console
 from grader.cli.app import App
-from grader.cli.params import ANSWER_OR_KATA
+from grader.cli.params import ANSWER_OR_KATA, isolation_option
+from grader.confine.policy import Level
 from grader.exit_codes import OF_VERDICT
 from grader.practice.attempts import grade_target
+from grader.practice.isolation import isolation_note
 from grader.practice.reports import document, format_of, write_report
 from grader.practice.targets import resolve_target
 
@@ -36,6 +38,8 @@ Exit code: 0 passed, 1 not passed, 2 wrong usage, 3 a fault of the grader.""",
     metavar="SECONDS",
     help="For the whole grade; the default is the kata's.",
 )
+@isolation_option(default="standard")
+@click.option("--no-engine", is_flag=True, help="Without the warm process: slower, the same verdict.")
 @click.option(
     "-v", "--verbose", is_flag=True, help="Also the shapes line by line, and what the code printed."
 )
@@ -48,6 +52,8 @@ def grade_command(
     report: str | None,
     seed: int | None,
     timeout: float | None,
+    isolation: Level,
+    no_engine: bool,
     verbose: bool,
 ) -> None:
     """Grade an answer: a .py file or a notebook.
@@ -62,7 +68,7 @@ def grade_command(
     with console.progress(f"Grading {target.path.name} as {target.kata.id} …"):
         graded = grade_target(
             target,
-            Options(seed=seed, total_seconds=timeout),
+            Options(seed=seed, total_seconds=timeout, isolation=isolation, engine=not no_engine),
             app.catalog,
             app.history,
             app.grade,
@@ -74,6 +80,7 @@ def grade_command(
     else:
         console.report(document(graded, "text", **console.terminal()._asdict()))
     console.warn(graded.warning)
+    console.warn(isolation_note(isolation, app.home))
     if form is not None:
         written = write_report(graded, form, path, app.home)
         click.echo(f"Report: {console.place(written)}", err=as_json)

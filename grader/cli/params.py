@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar, get_args
 
 import click
 from click.shell_completion import CompletionItem
 
 from grader.catalog import Catalog, Kata
 from grader.cli.app import App
+from grader.confine.policy import Level
 
 # ruff: noqa: ARG002 -- Click calls these with more than they need.
+
+
+FC = TypeVar("FC", bound=Callable[..., Any])
 
 
 class KataId(click.ParamType[Kata]):
@@ -49,6 +55,19 @@ def _ids(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         for kata in _catalog(ctx).katas
         if kata.id.startswith(incomplete.lower())
     ]
+
+
+def isolation_option(default: Level) -> Callable[[FC], FC]:
+    """`--isolation`, with the environment variable that sets it for good."""
+    return click.option(
+        "--isolation",
+        type=click.Choice(get_args(Level)),
+        default=default,
+        envvar="KATA_ISOLATION",
+        show_envvar=True,
+        show_default=True,
+        help="strict refuses to run where the machine cannot confine the answer; process is for your own.",
+    )
 
 
 KATA = KataId()

@@ -55,6 +55,12 @@ class Prepared:
             os.close(descriptor)
 
 
+def missing_for_strict() -> tuple[str, ...]:
+    """What `strict` needs and this machine does not offer; nothing is changed by asking."""
+    found = {LANDLOCK: bool(landlock.abi()), SECCOMP: syscalls.this_architecture() and seccomp.available()}
+    return tuple(name for name in NEEDED_BY_STRICT if not found[name])
+
+
 def prepare(policy: Policy) -> Prepared:
     """Look at the machine and build what every worker of this policy needs.
 

@@ -77,7 +77,7 @@ def worker_policy(
     packages = _package_folders()
     libraries = [Path(path) for path in LIBRARIES]
     roots = [*_interpreter_folders(), *packages, *libraries, *_packages_elsewhere(packages)]
-    roots = _outermost(path.resolve() for path in roots if path.exists())
+    roots = _outermost(path.resolve() for path in roots if _can_reach(path))
     denied = {path.resolve() for path in (*deny, *_own_folders(), *_home(), scratch)}
     denied |= _other_package_folders(roots, packages)
     for folder in packages:
@@ -87,8 +87,8 @@ def worker_policy(
     # A folder of packages beneath a denied one (an environment inside the checkout) is a root all the same.
     for root in (*roots, *(path for path in packages if path not in roots)):
         grants.add(root)
-    files = [Path(path).resolve() for path in SYSTEM_FILES if Path(path).exists()]
-    devices = tuple(Path(path) for path in WRITABLE_FILES if Path(path).exists())
+    files = [Path(path).resolve() for path in SYSTEM_FILES if _can_reach(Path(path))]
+    devices = tuple(Path(path) for path in WRITABLE_FILES if _can_reach(Path(path)))
     granted = [*grants.readable, *grants.listable, *files, *devices]
     return Policy(
         scratch=scratch.resolve(),
@@ -99,6 +99,19 @@ def worker_policy(
         level=level,
         limits=limits,
     )
+
+
+def _can_reach(path: Path) -> bool:
+    """Whether this user gets there: an interpreter that was moved names folders of whoever built it."""
+    try:
+        path.stat()
+    except OSError:
+        return False
+    return True
+
+
+def _can_list(path: Path) -> bool:
+    return _can_reach(path) and path.is_dir() and os.access(path, os.R_OK)
 
 
 def _interpreter_folders() -> list[Path]:
@@ -115,7 +128,7 @@ def _package_folders() -> list[Path]:
     names += [str(path.parent) for path in _locations("torch") if path.parent.name.endswith("-packages")]
     if site.ENABLE_USER_SITE:
         names.append(site.getusersitepackages())
-    return list(dict.fromkeys(Path(name).resolve() for name in names if Path(name).is_dir()))
+    return list(dict.fromkeys(Path(name).resolve() for name in names if _can_list(Path(name))))
 
 
 def _packages_elsewhere(folders: Sequence[Path]) -> list[Path]:

@@ -6,4 +6,5 @@
 - `overview`: where the candidate stands
 - `hints`, `questions`, `solutions`: what a kata has to say
 - `demo`: the tour
+- `isolation`: what this machine cannot keep an answer from
 """

@@ -18,7 +18,7 @@ from grader.practice.hints import hint_texts
 from grader.practice.overview import next_kata
 from grader.practice.questions import some_questions
 from grader.practice.targets import Target
-from grader.records import ConceptRecord, Grade, Record, Submission
+from grader.records import Grade, Record, Submission
 from grader.report.context import ReportContext
 from grader.snapshot import UnreadableSubmission, read_submission
 
@@ -37,7 +37,8 @@ class GradeFunction(Protocol):
 
 
 class Graded(Record):
-    """A grade with all that a report needs. Without an `attempt` it was not kept: `warning` says why."""
+    """A grade with all that a report needs. Without an `attempt` it was not kept: `warning` says why, unless
+    the verdict is `grader_error`."""
 
     kata: Kata
     grade: Grade
@@ -105,6 +106,8 @@ def _kept(
     origin: str,
 ) -> Graded:
     context = _context(grade, target.kata, target.path, folder, verbose)
+    if grade.verdict == "grader_error":  # it says nothing about the answer: no attempt
+        return Graded(kata=target.kata, grade=grade, context=context)
     try:
         attempt = history.record_attempt(grade, submission, target.path, origin)
         context = _with_past(context, attempt, target.kata, catalog, history)
@@ -114,24 +117,15 @@ def _kept(
 
 
 def _unreadable(problem: UnreadableSubmission, kata: Kata, options: Options) -> Grade:
-    concepts = tuple(
-        ConceptRecord(
-            id=concept.id,
-            title=concept.title,
-            points=0,
-            max_points=concept.points,
-            status="not_reached",
-            required=concept.required,
-        )
-        for concept in kata.concepts
-    )
+    from grader.grading import untouched
+
     return Grade(
         kata=kata.id,
         verdict="unrunnable",
         seed=options.seed or 0,
         reason=f"{problem.message} {problem.fix}",
         max_points=kata.max_points,
-        concepts=concepts,
+        concepts=untouched(kata),
     )
 
 

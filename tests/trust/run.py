@@ -49,7 +49,18 @@ class Ground:
     def kata(self, *words: str | Path, arena: Arena | None = None) -> Finished:
         """`kata WORDS` as the user, bounded in time."""
         began = time.monotonic()
-        process = subprocess.Popen(
+        process = self.start(*words, arena=arena)
+        try:
+            out, err = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            return Finished(None, out, err, time.monotonic() - began)
+        return Finished(process.returncode, out, err, time.monotonic() - began)
+
+    def start(self, *words: str | Path, arena: Arena | None = None) -> subprocess.Popen[bytes]:
+        """`kata WORDS` as the user, running."""
+        return subprocess.Popen(
             [*KATA, *map(str, words)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -61,13 +72,6 @@ class Ground:
             group=self.user,
             extra_groups=None if self.user is None else [],
         )
-        try:
-            out, err = process.communicate(timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            out, err = process.communicate()
-            return Finished(None, out, err, time.monotonic() - began)
-        return Finished(process.returncode, out, err, time.monotonic() - began)
 
     def processes(self) -> dict[int, str]:
         """Processes that have to do with this ground, by their id."""
@@ -118,11 +122,26 @@ def open_ground(isolation: str, *, user: int | None = None, engine: bool = False
             (folder / part).mkdir(mode=0o700)
             if user is not None:
                 os.chown(folder / part, user, user)
-        try:
+        with _engine(ground) if engine else contextlib.nullcontext():
             yield ground
-        finally:
-            if engine:
-                ground.kata("engine", "stop")
+
+
+@contextlib.contextmanager
+def _engine(ground: Ground) -> Iterator[None]:
+    """An engine that the user's commands find, until the block ends."""
+    running = ground.start("engine", "run")
+    ends_at = time.monotonic() + 60
+    while ground.kata("engine", "status").code != 0:
+        if running.poll() is not None or time.monotonic() > ends_at:
+            running.kill()
+            raise RuntimeError(f"the engine does not start: {running.communicate()}")
+        time.sleep(0.2)
+    try:
+        yield
+    finally:
+        ground.kata("engine", "stop")
+        running.kill()
+        running.communicate()
 
 
 def run(case: Case, ground: Ground) -> Outcome:
