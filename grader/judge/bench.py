@@ -9,6 +9,7 @@ from grader.judge.candidate import Candidate
 from grader.judge.content import Labels
 from grader.judge.dropout import DropoutMeter
 from grader.judge.gradients import GradientMeter
+from grader.judge.source import Source
 from grader.judge.steps import Steps
 from grader.judge.variations import Variations
 from grader.judge.xray import XRay
@@ -40,6 +41,6 @@ class Bench:
             xray=xray,
             dropout=DropoutMeter(candidate, xray, steps),
             gradients=GradientMeter(candidate),
-            blame=Blame(candidate, source_text),
+            blame=Blame(candidate, Source(source_text)),
             variations=Variations(candidate),
         )

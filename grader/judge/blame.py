@@ -13,6 +13,7 @@ from functools import cached_property
 from grader.judge import probes
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Observation
+from grader.judge.source import Source
 from grader.protocol import Failure, TraceEntry
 
 PRODUCTS = frozenset({"matmul", "bmm", "einsum", "baddbmm", "__matmul__", "mm", "linear", "tensordot"})
@@ -27,7 +28,7 @@ MASKINGS = frozenset(
     {"masked_fill", "masked_fill_", "where", "add", "add_", "mul", "mul_", "sub", "masked_scatter"}
 )
 SPLITS = frozenset({"split", "chunk", "tensor_split", "unbind", "view", "reshape", "unflatten"})
-IN_PLACE = re.compile(r"\w+_$")
+IN_PLACE = re.compile(r"[a-z]\w*_$|__i\w+__$|__setitem__$")
 # Operations below autograd that only the banned functions use.
 BANNED_BELOW = re.compile(
     r"^_?scaled_dot_product|^_safe_softmax$|_multi_head_attention$|^_transformer_encoder"
@@ -38,11 +39,11 @@ PRODUCTS_BELOW = frozenset(
 
 
 class Blame:
-    """Lines of one candidate's file."""
+    """The lines of one candidate's file that its mistakes stand on."""
 
-    def __init__(self, candidate: Candidate, source: str) -> None:
+    def __init__(self, candidate: Candidate, source: Source) -> None:
         self._candidate = candidate
-        self.lines: tuple[str, ...] = tuple(source.splitlines())
+        self.source = source
 
     @cached_property
     def unmasked(self) -> tuple[TraceEntry, ...]:
@@ -64,41 +65,21 @@ class Blame:
         rig = self._candidate.rig()
         return self._candidate.run(rig, probes.draw(probe, self._candidate.seed), trace=True, dispatch=True)
 
-    # text -----------------------------------------------------------------------------------------------
-
-    def text(self, line: int | None) -> str:
-        return self.lines[line - 1] if line is not None and 0 < line <= len(self.lines) else ""
-
-    def find(self, pattern: str) -> int | None:
-        """The first line of code (not a comment) that matches."""
-        compiled = re.compile(pattern)
-        return next(
-            (number for number, text in enumerate(self.lines, 1) if compiled.search(text.partition("#")[0])),
-            None,
-        )
-
-    def find_in_forward(self, pattern: str) -> int | None:
-        """The first line from `def forward` on that matches."""
-        start = self.find(r"def forward\b")
-        compiled = re.compile(pattern)
-        numbered = enumerate(self.lines, 1)
-        return next(
-            (n for n, text in numbered if start and n > start and compiled.search(text.partition("#")[0])),
-            None,
-        )
-
     def last(self) -> int | None:
         """The line that makes forward's result: the last traced one, else its `return`."""
-        if self.unmasked:
-            return self.unmasked[-1].line
-        start = self.find(r"def forward\b") or 1
-        returns = [n for n, text in enumerate(self.lines, 1) if n >= start and re.match(r"\s+return\b", text)]
-        return returns[0] if returns else None
+        return self.unmasked[-1].line if self.unmasked else self.source.last_return()
 
     def in_place(self) -> int | None:
-        """The first in-place call, or an augmented assignment to x."""
-        entry = next((entry for entry in self.trace if IN_PLACE.match(entry.call)), None)
-        return entry.line if entry else self.find(r"^\s*x\s*(\[.*\]\s*)?[-+*/]?=[^=]|\bx\.\w+_\(")
+        """The last in-place call: the one that overwrote what backward needs."""
+        entries = [entry for entry in self.trace if IN_PLACE.match(entry.call)]
+        return entries[-1].line if entries else None
+
+    def changed_argument(self, place: int) -> int | None:
+        """Where forward's argument at `place` is changed in place."""
+        loaded = self._candidate.loaded
+        names = [argument.name for argument in loaded.forward] if loaded is not None else []
+        found = self.source.changes_in_place(names[place]) if len(names) > place else None
+        return found or self.in_place()
 
     # banned calls ---------------------------------------------------------------------------------------
 
@@ -139,6 +120,12 @@ class Blame:
             found = _OF_CONCEPT.get(concept, Blame.last)(self)
         return found
 
+    def line_for(self, label: str | None, concept: str, raised_at: int | None) -> int | None:
+        """The line to show for a failed check: where it raised, unless the mistake stands elsewhere."""
+        if label in _STANDS_ELSEWHERE:
+            return _SPECIAL[label](self) or raised_at
+        return raised_at if raised_at is not None else self.line_of(label or "", concept)
+
     def call_line(self, names: frozenset[str], *, last: bool = False, square: bool = False) -> int | None:
         entries = [entry for entry in self.trace if entry.call in names]
         if square:
@@ -149,8 +136,21 @@ class Blame:
         return entries[-1 if last else 0].line
 
     def scores(self) -> int | None:
-        products = [e for e in self.trace if e.call in PRODUCTS - {"linear"}]
-        return products[0].line if products else self.last()
+        """The first product that gives (…, seq_len, seq_len); a product with a parameter is a projection."""
+        products = [entry for entry in self.trace if entry.call in PRODUCTS - {"linear"}]
+        free = [entry for entry in products if not entry.parameters] or products
+        squares = [entry for entry in free if entry.output is not None and _is_square(entry.output)]
+        return (squares or free)[0].line if free else self.last()
+
+    def shared(self) -> int | None:
+        """The second use of a projection's weight: the copied line."""
+        used: set[str] = set()
+        for entry in self.trace:
+            weights = {name for name in entry.parameters if not name.endswith("bias")}
+            if weights & used:
+                return entry.line
+            used |= weights
+        return self.call_line(frozenset({"linear"}))
 
     def mix(self) -> int | None:
         return self.call_line(PRODUCTS - {"linear"}, last=True) or self.last()
@@ -188,10 +188,18 @@ class Blame:
             return changing[-1].line
         if entries:
             return entries[0].line
-        return self.call_line(MASKINGS - {"mul", "mul_"}, square=True) or self.find(r"def forward\b")
+        return self.call_line(MASKINGS - {"mul", "mul_"}, square=True) or self.source.find(r"def forward\b")
 
     def dropout(self) -> int | None:
-        return self.call_line(DROPS) or self.find(r"[Dd]ropout\w*\(|bernoulli") or self.softmax()
+        return (
+            self.call_line(DROPS)
+            or self.source.find_in_forward(r"[Dd]ropout\w*\(|\bdrop\w*\(|rand|bernoulli")
+            or self.softmax()
+        )
+
+    def dropout_layer(self) -> int | None:
+        """Where the rate is handed on: the layer's construction, else its call."""
+        return self.source.find(r"Dropout\w*\(") or self.dropout()
 
     def projections(self) -> int | None:
         return (
@@ -201,7 +209,9 @@ class Blame:
         )
 
     def last_linear(self) -> int | None:
-        return self.call_line(frozenset({"linear"}), last=True) or self.find(r"out\w*\s*=\s*nn\.Linear")
+        return self.call_line(frozenset({"linear"}), last=True) or self.source.find(
+            r"out\w*\s*=\s*nn\.Linear"
+        )
 
     def cut(self) -> int | None:
         """Where the graph is cut."""
@@ -209,7 +219,9 @@ class Blame:
             self.call_line(
                 frozenset({"detach", "detach_", "round", "floor_divide", "floor", "requires_grad_"})
             )
-            or self.find(r"\.detach\(|no_grad|\.data\b|\.item\(|inference_mode|round\(|//|\.numpy\(|tolist")
+            or self.source.find(
+                r"\.detach\(|no_grad|\.data\b|\.item\(|inference_mode|round\(|//|\.numpy\(|tolist"
+            )
             or self.last()
         )
 
@@ -223,7 +235,7 @@ class Blame:
         """Why eval mode is random: the label and the line."""
         for entry in self.trace:
             if entry.call == "dropout":
-                text = self.text(entry.line)
+                text = self.source.text(entry.line)
                 if entry.fresh_module or "nn.Dropout(" in text.replace(" ", ""):
                     return "dropout_module_created_in_forward", entry.line
                 if "training" in entry.numbers and entry.numbers["training"] == 1:
@@ -232,7 +244,7 @@ class Blame:
                         "dropout_in_eval" if told else "functional_dropout_without_training_flag"
                     ), entry.line
         entry_line = self.call_line(DROPS | {"scaled_dot_product_attention"}, last=True)
-        return "dropout_in_eval", entry_line or self.find(r"[Dd]ropout\w*\(|bernoulli|rand")
+        return "dropout_in_eval", entry_line or self.source.find(r"[Dd]ropout\w*\(|bernoulli|rand")
 
 
 def _trace(observations: Sequence[Observation]) -> tuple[TraceEntry, ...]:
@@ -264,19 +276,47 @@ _OF_CONCEPT: dict[str, Callable[[Blame], int | None]] = {
 _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
     "scale_after_softmax": Blame.after_softmax,
     "extra_output_proj": Blame.last_linear,
-    "residual_or_norm_added": Blame.last,
+    "residual_or_norm_added": lambda blame: (
+        blame.call_line(frozenset({"layer_norm", "rms_norm", "normalize"})) or blame.last()
+    ),
     "extra_nonlinearity": lambda blame: blame.call_line(
         frozenset({"relu", "tanh", "sigmoid", "gelu", "silu", "leaky_relu", "elu", "abs", "neg"})
     ),
     "attention_result_discarded": Blame.last,
     "returns_weights": Blame.last,
     "round_output": Blame.cut,
-    "not_single_projection": lambda blame: blame.find(r"=\s*nn\.Linear"),
+    "not_single_projection": lambda blame: blame.source.find(r"=\s*nn\.Linear"),
     "projection_unused": lambda blame: blame.scores(),
-    "shared_projection": lambda blame: blame.call_line(frozenset({"linear"})),
+    "shared_projection": Blame.shared,
+    "output_uses_keys": Blame.mix,
+    "view_instead_of_transpose": lambda blame: blame.call_line(frozenset({"view", "reshape"})),
+    "inplace_breaks_backward": Blame.in_place,
+    "mutates_input": lambda blame: blame.changed_argument(0),
+    "mutates_mask_argument": lambda blame: blame.changed_argument(1),
+    "returns_none_without_mask": lambda blame: blame.source.last_return(),
+    "forward_missing": lambda blame: blame.source.definition_like("forward"),
+    "init_misnamed": lambda blame: blame.source.definition_like("__init__"),
+    "hard_coded_sizes": lambda blame: blame.source.written_size(),
+    "dropout_rate_ignored": Blame.dropout_layer,
+    "dropout_prob_inverted": Blame.dropout_layer,
     "mask_after_softmax_no_renorm": Blame.mask,
     "causal_by_default": lambda blame: (
-        blame.call_line(frozenset({"tril", "triu"})) or blame.find(r"tril|triu")
+        blame.call_line(frozenset({"tril", "triu"})) or blame.source.find(r"tril|triu")
     ),
     "missing_dropout": Blame.softmax,
 }
+
+# Mistakes that raise, or show, at another line than the one they stand on.
+_STANDS_ELSEWHERE = frozenset(
+    {
+        "dropout_prob_inverted",
+        "dropout_rate_ignored",
+        "forward_missing",
+        "hard_coded_sizes",
+        "init_misnamed",
+        "inplace_breaks_backward",
+        "mutates_input",
+        "mutates_mask_argument",
+        "returns_none_without_mask",
+    }
+)

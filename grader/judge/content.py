@@ -58,6 +58,7 @@ class KataContent:
     kata: Kata
     plan: Plan
     values: tuple[Form, ...]  # mistakes that show in values
+    neutral: tuple[Form, ...]  # other right ways
     training: tuple[Form, ...]  # mistakes that show in training mode only
     labels: Labels
     checks: types.ModuleType
@@ -81,6 +82,7 @@ def load_content(kata: Kata, catalog: Catalog) -> KataContent:
             kata=kata,
             plan=mistakes.PLAN,
             values=tuple(mistakes.VALUES),
+            neutral=tuple(mistakes.NEUTRAL),
             training=tuple(mistakes.TRAINING),
             examples=tuple(mistakes.EXAMPLES),
             rights=tuple(mistakes.RIGHT),

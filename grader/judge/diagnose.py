@@ -62,7 +62,7 @@ def diagnose_problem(
             sentence=text.sentence,
             fix=text.fix,
             why=text.why,
-            line=failure.line,
+            line=failure.line if bench is None else bench.blame.line_for(label, text.concept, failure.line),
         ),
     )
 
@@ -75,7 +75,7 @@ def _named(bench: Bench, label: str, line: int | None) -> Diagnosis:
         sentence=text.sentence,
         fix=text.fix,
         why=text.why,
-        line=line if line is not None else bench.blame.line_of(label, text.concept),
+        line=bench.blame.line_for(label, text.concept, line),
     )
 
 

@@ -8,7 +8,6 @@ time, so that a grade never depends on how busy the machine is.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,14 +16,13 @@ import torch
 from torch import Tensor
 
 from grader.judge.candidate import Candidate
+from grader.judge.divisor import MeasuredScale, fit_divisor
 from grader.judge.observations import Observation
-from grader.judge.oracle import Context, Form, Plan, Variant, compose, evaluate, matches, run, same
+from grader.judge.oracle import Context, Form, Plan, Variant, compose, evaluate, matches, same
 from grader.judge.roles import Layout
 
 MAX_EVALUATIONS = 6000  # variants on one probe, over all layouts
 MAX_PAIR_LAYOUTS = 2
-GRID, REFINEMENTS = 41, 6  # the last grid is finer than a millionth
-HOPELESS = 0.2  # distance of the outputs, after two refinements, that no finer grid will close
 Forms = tuple[Form, ...]
 
 
@@ -56,11 +54,16 @@ class _Case:
 
 @dataclass(frozen=True)
 class _Search:
-    """One layout, the forms that make sense under it, and the cases to explain."""
+    """One layout, the forms that make sense under it, and the cases to explain.
+
+    `neutral` forms are other right ways, which matter only beside a mistake: a column of nothing but -1e9 and
+    one of nothing but -inf part ways once softmax runs over the queries.
+    """
 
     plan: Plan
     layout: Layout
     forms: Forms
+    neutral: Forms
     unmasked: tuple[_Case, ...]
     masked: tuple[_Case, ...]
 
@@ -76,6 +79,16 @@ class _Search:
             if not alive:
                 break
         return [forms for forms, _ in alive]
+
+    def under_masks(self, candidates: Sequence[Forms]) -> list[Forms]:
+        """Those that reproduce the masked cases, by themselves or beside another right way of masking."""
+        found = self.fitting(candidates, self.masked)
+        if found or not self.masked:
+            return found
+        beside = [(*forms, other) for forms in candidates for other in self.neutral]
+        return [
+            tuple(form for form in forms if not form.neutral) for forms in self.fitting(beside, self.masked)
+        ]
 
     @cached_property
     def by_loudness(self) -> tuple[Forms, Forms]:
@@ -156,7 +169,8 @@ def _prepare(candidate: Candidate, layout: Layout) -> _Search | None:
     features |= {"fused"} if layout.fused else set()
     features |= {"output_layer"} if "output" in layout.slots else set()
     forms = tuple(form for form in candidate.content.values if form.fits(plan, frozenset(features)))
-    return _Search(plan, layout, forms, tuple(cases[False]), _telling_first(cases[True]))
+    neutral = tuple(form for form in candidate.content.neutral if form.fits(plan, frozenset(features)))
+    return _Search(plan, layout, forms, neutral, tuple(cases[False]), _telling_first(cases[True]))
 
 
 def overwritten(seen: Observation) -> bool:
@@ -191,7 +205,7 @@ def _explain_with(search: _Search, size: int) -> Explanation | None:
         base = search.fitting(list(itertools.combinations(loud, wanted - hidden)), search.unmasked)
         extended = [(*forms, *more) for forms in base for more in itertools.combinations(silent, hidden)]
         if extended:
-            results += search.fitting(extended, search.masked)
+            results += search.under_masks(extended)
     return _best(search, results)
 
 
@@ -218,11 +232,12 @@ def _measured_divisor(search: _Search) -> Explanation | None:
     for case in _of_each_shape((*search.unmasked, *search.masked)):
         if case.context.seq_len == 1:
             continue  # one token: any scale gives the same
-        divisor = _fit_divisor(search.plan, case)
+        divisor = fit_divisor(search.plan, case.context, case.output)
         if divisor is None:
             return None
         found.append((case.context, divisor))
-    form = Form("scale_wrong_value", {"scale": run_scale(found)})
+    measured = {(context.hidden_dim, context.seq_len): divisor for context, divisor in found}
+    form = Form("scale_wrong_value", {"scale": MeasuredScale(measured)})
     if not search.fitting([(form,)], search.masked):
         return None
     return Explanation((form,), search.layout, divisors=tuple(found), masked=bool(search.masked))
@@ -234,38 +249,3 @@ def _of_each_shape(cases: Sequence[_Case]) -> list[_Case]:
     for case in cases:
         first.setdefault((case.context.hidden_dim, case.context.seq_len), case)
     return list(first.values())
-
-
-def run_scale(found: Sequence[tuple[Context, float]]) -> _Lookup:
-    """A scale step that divides by what was measured on each shape."""
-    return _Lookup({(context.hidden_dim, context.seq_len): divisor for context, divisor in found})
-
-
-@dataclass(frozen=True, eq=False)
-class _Lookup:
-    divisors: dict[tuple[int, int], float]
-
-    def __call__(self, c: Context) -> Context:
-        return c.but(scores=c.scores / self.divisors.get((c.hidden_dim, c.seq_len), math.sqrt(c.hidden_dim)))
-
-
-def _fit_divisor(plan: Plan, case: _Case) -> float | None:
-    """The divisor of the scores under which the output is reproduced: a grid over eight decades, refined."""
-    low, high = 1e-4, 1e4
-    for refinement in range(REFINEMENTS):
-        factors = torch.logspace(math.log10(low), math.log10(high), GRID).tolist()
-        outputs = [_with_factor(plan, case.context, factor) for factor in factors]
-        if any(output.shape != case.output.shape for output in outputs):
-            return None
-        errors = torch.stack([(output - case.output).abs().max() for output in outputs])
-        best = int(torch.where(errors.isfinite(), errors, torch.inf).argmin())
-        hopeless = refinement == 2 and float(errors[best]) > HOPELESS
-        if hopeless or not bool(errors[best].isfinite()):
-            return None
-        low, high = factors[max(0, best - 1)], factors[min(GRID - 1, best + 1)]
-    return 1 / factors[best] if same(case.output, outputs[best]) else None
-
-
-def _with_factor(plan: Plan, context: Context, factor: float) -> Tensor:
-    with torch.inference_mode():
-        return run(plan, context, {"scale": lambda c: c.but(scores=c.scores * factor)}).output

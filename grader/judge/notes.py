@@ -31,7 +31,9 @@ def _on_the_class(bench: Bench, loaded: Loaded) -> Iterator[Note]:
     kata = candidate.kata
     if loaded.class_name != kata.class_name:
         text = f"The class is called {loaded.class_name} and was graded; the kata asks for {kata.class_name}."
-        yield Note(id="class_name", text=text, line=bench.blame.find(rf"class\s+{loaded.class_name}\b"))
+        yield Note(
+            id="class_name", text=text, line=bench.blame.source.find(rf"class\s+{loaded.class_name}\b")
+        )
     if loaded.raised_later is not None:
         text = "Code after the class raised and was left out: " + sentence(
             loaded.raised_later, candidate.file_name
@@ -40,18 +42,18 @@ def _on_the_class(bench: Bench, loaded: Loaded) -> Iterator[Note]:
     first = next((argument for argument in loaded.constructor if not argument.variadic), None)
     if first is not None and first.name != "hidden_dim":
         text = f"The width is called {first.name}; the convention here is hidden_dim."
-        yield Note(id="argument_name", text=text, line=bench.blame.find(r"def __init__\b"))
+        yield Note(id="argument_name", text=text, line=bench.blame.source.find(r"def __init__\b"))
     if first is not None and not first.has_default:
         yield Note(
             id="default_width",
             text=f"hidden_dim has no default; the convention here is {kata.constructor['hidden_dim']}.",
-            line=bench.blame.find(r"def __init__\b"),
+            line=bench.blame.source.find(r"def __init__\b"),
         )
     elif first is not None and first.default not in (None, kata.constructor["hidden_dim"]):
         yield Note(
             id="default_width",
             text=f"The default width is {first.default}; the convention is {kata.constructor['hidden_dim']}.",
-            line=bench.blame.find(r"def __init__\b"),
+            line=bench.blame.source.find(r"def __init__\b"),
         )
 
 
@@ -66,14 +68,14 @@ def _on_the_layers(bench: Bench) -> Iterator[Note]:
     ]
     if renamed:
         text = "Layer names are yours to choose: " + ", ".join(renamed) + "."
-        yield Note(id="layer_names", text=text, line=bench.blame.find(r"=\s*nn\.(Linear|Parameter)"))
+        yield Note(id="layer_names", text=text, line=bench.blame.source.find(r"=\s*nn\.(Linear|Parameter)"))
     silent = [name for name in layout.unused if stated_role(name) != "output" or bench.steps.right]
     left = [*silent, *(["output layer"] if _extra_output_unused(bench) else [])]
     if left and bench.steps.right:
         yield Note(
             id="unused_layer",
             text=f"{', '.join(left)} plays no part in the output; take it out.",
-            line=bench.blame.find(rf"self\.{left[0]}\s*="),
+            line=bench.blame.source.find(rf"self\.{left[0]}\s*="),
         )
     if layout.fused and bench.candidate.kata.layers.fused != "required":
         yield Note(

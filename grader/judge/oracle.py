@@ -88,6 +88,11 @@ class Form:
     needs: frozenset[str] = frozenset()
     name: str = ""
 
+    @property
+    def neutral(self) -> bool:
+        """Another right way, which only matters beside a mistake: no label, no charge."""
+        return not self.label
+
     def fits(self, plan: Plan, features: frozenset[str]) -> bool:
         return all(step in plan for step in self.steps) and self.needs <= features
 

@@ -41,8 +41,8 @@ def _record(outcome: Outcome, optional: set[str], bench: Bench) -> CheckRecord:
         )
     assert isinstance(raised, CheckFailed)
     line = raised.line
-    if line is None and outcome.info.concept != END_TO_END and required:
-        line = bench.blame.line_of(raised.mistake or "", outcome.info.concept)
+    if outcome.info.concept != END_TO_END and required:
+        line = bench.blame.line_for(raised.mistake, outcome.info.concept, raised.line)
     return CheckRecord(
         id=outcome.id,
         concept=outcome.info.concept,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable
+from types import ModuleType
 
 import msgspec
 import torch
@@ -22,7 +23,7 @@ from grader.judge.content import KataContent, load_content
 from grader.judge.diagnose import diagnose, diagnose_problem
 from grader.judge.notes import notes
 from grader.judge.plain import plain_grade
-from grader.judge.plugin import run_checks
+from grader.judge.plugin import Outcome, run_checks
 from grader.judge.probes import WIDTH
 from grader.judge.scoring import check_records, concept_records, reason, verdict
 from grader.judge.wording import sentence
@@ -92,7 +93,14 @@ def _isolation(channel: Channel) -> str:
     return f"{confined.level}: {', '.join(confined.mechanisms)}{without}"
 
 
-def judge_caller(submission: Submission, content: KataContent, caller: Caller, seed: int) -> Grade:
+def judge_caller(
+    submission: Submission,
+    content: KataContent,
+    caller: Caller,
+    seed: int,
+    *,
+    run: Callable[[ModuleType, Bench], tuple[Outcome, ...]] = run_checks,
+) -> Grade:
     """Grade whatever answers the requests: a worker, or the oracle playing a candidate."""
     candidate = Candidate(content, caller, seed, submission.source, submission.name)
     text = candidate.loaded.source if candidate.loaded and candidate.loaded.source else _text(submission)
@@ -111,19 +119,20 @@ def judge_caller(submission: Submission, content: KataContent, caller: Caller, s
             diagnosis=known,
             source=source,
         )
-    return _checked(content, bench, seed, source)
+    return _checked(content, bench, seed, source, run(content.checks, bench))
 
 
-def _checked(content: KataContent, bench: Bench, seed: int, source: SourceRecord) -> Grade:
+def _checked(
+    content: KataContent, bench: Bench, seed: int, source: SourceRecord, outcomes: tuple[Outcome, ...]
+) -> Grade:
     kata = content.kata
-    outcomes = run_checks(content.checks, bench)
     checks = check_records(outcomes, kata, bench)
     concepts = concept_records(kata, checks)
     result = verdict(checks)
     clean = all(check.status == "passed" for check in checks if check.concept not in _optional(kata))
     found = () if clean else diagnose(bench, outcomes)
     comments = shape_comments(
-        bench.blame.lines, bench.blame.unmasked, {"batch": 3, "seq_len": 5, "hidden_dim": WIDTH}
+        bench.blame.source.lines, bench.blame.unmasked, {"batch": 3, "seq_len": 5, "hidden_dim": WIDTH}
     )
     return Grade(
         kata=kata.id,

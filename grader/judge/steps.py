@@ -76,9 +76,11 @@ class Steps:
         """The concept that a mistake costs; a kata without it charges the step's own."""
         own = {concept.id for concept in self._candidate.kata.concepts}
         label = self._candidate.content.labels.get(form.label)
-        if label is not None and label.concept in own:
-            return label.concept
-        return next(CONCEPT_OF_STEP[step] for step in form.steps)
+        by_step = next(CONCEPT_OF_STEP[step] for step in form.steps)
+        if label is None or label.concept not in own:
+            return by_step
+        # "Something more than the formula" can stand at any step; where it stands is what it costs.
+        return by_step if label.concept == "mix" and by_step in ("projections", "softmax") else label.concept
 
     def expect(self, concept: str, expected: str, measure: Callable[[], Reading] | None = None) -> None:
         """Fail when this concept's step is wrong; `NotReached` when nothing can be said."""

@@ -55,10 +55,10 @@ def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame)
             expected="layers made in __init__",
             actual="layers made in forward",
             mistake="parameters_created_in_forward",
-            line=blame.find_in_forward(r"nn\.|randn|torch\.rand|empty|Parameter"),
+            line=blame.source.find_in_forward(r"nn\.|randn|torch\.rand|empty|Parameter"),
         )
     if not rig.built.parameters:
-        made = blame.find_in_forward(r"nn\.(Linear|Parameter)|randn|torch\.rand\b|torch\.empty")
+        made = blame.source.find_in_forward(r"nn\.(Linear|Parameter)|randn|torch\.rand\b|torch\.empty")
         fail(
             "The instance has no parameters, so there is nothing to train.",
             expected="query, key and value projections as parameters of the module",
@@ -84,7 +84,7 @@ def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame)
             expected=f"layers of width {rig.width}",
             actual=f"{tuple(wrong[0].shape)}",
             mistake="hard_coded_sizes",
-            line=blame.find(r"nn\.(Linear|Parameter)"),
+            line=blame.source.find(r"nn\.(Linear|Parameter)"),
         )
 
 
@@ -253,7 +253,7 @@ def hidden_keys_get_weight_exactly_zero(candidate: Candidate, steps: Steps, xray
             expected="exactly 0",
             actual=reading.actual,
             mistake="mask_fill_small",
-            line=blame.find(r"masked_fill|where|\* *-|mask"),
+            line=blame.source.find(r"masked_fill|where|\* *-|mask"),
         )
 
 
@@ -267,7 +267,7 @@ def every_kind_of_mask_is_accepted(candidate: Candidate, blame: Blame, steps: St
     first = failed[0]
     assert first.problem is not None
     if steps.explains_crash(first):
-        raise NotReached("the scores have another shape, so no mask can meet them")
+        raise NotReached("the mistake that was found makes such masks crash as well")
     fail(
         f"On {first.probe.says}: " + problem_text(candidate, first.problem),
         expected="bool, int and float masks of shape (B,S,S), (B,1,S), (1,S,S) and (S,S), 0 = hidden",
@@ -287,14 +287,17 @@ def a_call_without_a_mask_works(candidate: Candidate) -> None:
         fail(
             "forward(x) without a mask: " + text,
             expected="attention_mask=None means that every key is visible",
-            mistake=_without_mask_mistake(first, only_here=only_here),
+            mistake=_without_mask_mistake(candidate, first, only_here=only_here),
             line=None if first.problem is None else problem_line(first.problem),
         )
 
 
-def _without_mask_mistake(seen: Observation, *, only_here: bool) -> str:
+def _without_mask_mistake(candidate: Candidate, seen: Observation, *, only_here: bool) -> str:
     if only_here:
         return "hard_coded_sizes"
+    named = mistake_behind(seen.problem, candidate) if seen.problem is not None else None
+    if named in ("name_error_unbound_variable", "attribute_error_wrong_self_name", "api_typo"):
+        return named
     return "returns_none_without_mask" if seen.problem is None else "mask_not_optional"
 
 
@@ -419,7 +422,7 @@ def gradients_reach_the_input_and_every_projection(
 
 
 @check("side_effects", why="The caller goes on using x and the mask.")
-def the_input_and_the_mask_are_not_modified(candidate: Candidate, blame: Blame) -> None:
+def the_input_and_the_mask_are_not_modified(candidate: Candidate) -> None:
     _require_some_output(candidate)
     for seen in candidate.observations:
         if seen.x_after is not None:
@@ -429,7 +432,6 @@ def the_input_and_the_mask_are_not_modified(candidate: Candidate, blame: Blame) 
                 expected="x as it was",
                 actual="x was changed in place",
                 mistake="mutates_input",
-                line=blame.in_place(),
             )
         if seen.mask_after is not None and seen.drawn.mask is not None:
             require(
@@ -438,7 +440,6 @@ def the_input_and_the_mask_are_not_modified(candidate: Candidate, blame: Blame) 
                 expected="the mask as it was",
                 actual="the mask was changed in place",
                 mistake="mutates_mask_argument",
-                line=blame.find(r"mask\w*\s*\[.*\]\s*=[^=]|mask\w*\.\w+_\("),
             )
 
 
@@ -454,7 +455,7 @@ def the_module_stays_in_its_mode(candidate: Candidate, blame: Blame) -> None:
                 expected=f"model.training stays {training}",
                 actual=f"model.training is {seen.called.training_after} after the call",
                 mistake="eval_called_in_forward",
-                line=blame.find(r"self\.(eval|train)\("),
+                line=blame.source.find(r"self\.(eval|train)\("),
             )
 
 
@@ -601,6 +602,8 @@ def _require_call(candidate: Candidate, seen: Observation, expected: str, variat
         raise NotReached("no instance could be built")
     if seen.problem is not None:
         label = mistake_behind(seen.problem, candidate)
+        if label == "mask_fill_wrong_type":
+            label = "mask_not_optional"  # no mask was given
         vague = label in (None, "transpose_wrong_axes")  # what sizes that do not fit look like as well
         written = variations.runs_at_written_sizes() if vague else None
         fail(

@@ -98,6 +98,8 @@ SEPARATE_LAYERS = (
         (SEPARATE, ""),
         (BEGIN, f"hidden_dim = self.hidden_dim\n{SEPARATE}"),
     ),
+    edited("split_wrong_dim", (SEPARATE, FUSED), (PROJECT, PACK), (SPLIT, "packed.chunk(3)")),
+    edited("split_wrong_dim", (SEPARATE, FUSED), (PROJECT, PACK), (SPLIT, "packed.chunk(3, dim=1)")),
 )
 
 # wrong answers: level 2 -----------------------------------------------------------------------------------
@@ -194,9 +196,14 @@ RIGHT_SEPARATE_LAYERS = (
     edited("one fused layer", (SEPARATE, FUSED), (PROJECT, PACK)),
     edited(
         "parameters used as x @ w",
-        ("nn.Linear(hidden_dim, hidden_dim)", "nn.Parameter(torch.randn(hidden_dim, hidden_dim))"),
+        *(
+            (
+                f"self.{role}_proj = nn.Linear(hidden_dim, hidden_dim)",
+                f"self.{role}_proj = nn.Parameter(torch.randn(hidden_dim, hidden_dim))",
+            )
+            for role in ("query", "key", "value")
+        ),
         *((f"self.{role}_proj(x)", f"x @ self.{role}_proj") for role in ("query", "key", "value")),
-        ("self.output_proj(mixed)", "mixed @ self.output_proj"),
     ),
     edited("layers in another order", (SEPARATE, "".join(reversed(SEPARATE.splitlines(keepends=True))))),
 )

@@ -158,9 +158,10 @@ def unscaled_when_masked(c: Context) -> Context:
 
 
 def four_dimensional(c: Context) -> Context:
-    if c.mask is None or c.mask.dim() != 3:
-        return c if c.visible is None else c.but(scores=c.scores.masked_fill(~c.visible, float("-inf")))
-    return c.but(scores=c.scores.masked_fill(c.mask.unsqueeze(1) == 0, float("-inf")))
+    """`unsqueeze(1)` as for heads; a (seq_len, seq_len) mask crashes unless seq_len is the batch."""
+    return (
+        c if c.mask is None else c.but(scores=c.scores.masked_fill(c.mask.unsqueeze(1) == 0, float("-inf")))
+    )
 
 
 def first_key_column(c: Context) -> Context:
@@ -657,6 +658,12 @@ MASK = (
             lambda v: v.diagonal(dim1=-2, dim2=-1),
         )
     ),
+)
+
+# Other right ways to mask. They differ from -inf only beside a mistake that hides a whole row or column.
+NEUTRAL = (
+    Form("", {"mask": filled(-1e9)}),
+    Form("", {"mask": added(lambda m: (1 - m) * -1e9)}),
 )
 
 CAUSAL_WITHOUT_MASK_STEP = (

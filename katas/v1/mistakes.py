@@ -6,9 +6,10 @@ from kata_content.common import examples
 from kata_content.common import mistakes as common
 from kata_content.common.steps import FORMULA as PLAN
 
-from grader.authoring import Example
+from grader.authoring import Example, Form
 
 VALUES = (*common.VALUES, *common.CAUSAL_WITHOUT_MASK_STEP)
+NEUTRAL: tuple[Form, ...] = ()
 TRAINING = ()
 EXAMPLES: tuple[Example, ...] = (
     *examples.EVERY_LEVEL,
@@ -21,4 +22,4 @@ RIGHT: tuple[Example, ...] = (
     *examples.RIGHT_SEPARATE_LAYERS,
 )
 
-__all__ = ["EXAMPLES", "PLAN", "RIGHT", "TRAINING", "VALUES"]
+__all__ = ["EXAMPLES", "NEUTRAL", "PLAN", "RIGHT", "TRAINING", "VALUES"]

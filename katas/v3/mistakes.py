@@ -9,6 +9,7 @@ from kata_content.common.steps import MASKED_WITH_OUTPUT as PLAN
 from grader.authoring import Example
 
 VALUES = common.MASKED_VALUES
+NEUTRAL = common.NEUTRAL
 TRAINING = common.TRAINING
 EXAMPLES: tuple[Example, ...] = (
     *examples.EVERY_LEVEL,
@@ -24,4 +25,4 @@ RIGHT: tuple[Example, ...] = (
     *examples.RIGHT_MASK_AND_DROPOUT,
 )
 
-__all__ = ["EXAMPLES", "PLAN", "RIGHT", "TRAINING", "VALUES"]
+__all__ = ["EXAMPLES", "NEUTRAL", "PLAN", "RIGHT", "TRAINING", "VALUES"]

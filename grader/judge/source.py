@@ -1,0 +1,74 @@
+"""The candidate's text, searched and never parsed: definitions, returns, written numbers."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator
+
+
+class Source:
+    """The lines that all line numbers refer to, counted from 1."""
+
+    def __init__(self, text: str) -> None:
+        self.lines: tuple[str, ...] = tuple(text.splitlines())
+
+    def text(self, line: int | None) -> str:
+        return self.lines[line - 1] if line is not None and 0 < line <= len(self.lines) else ""
+
+    def find(self, pattern: str) -> int | None:
+        """The first line of code (not a comment) that matches."""
+        return self._first(re.compile(pattern).search, 0)
+
+    def find_in_forward(self, pattern: str) -> int | None:
+        """The first line after `def forward` that matches."""
+        start = self.find(r"def forward\b")
+        return None if start is None else self._first(re.compile(pattern).search, start)
+
+    def last_return(self) -> int | None:
+        """The last `return` of forward: up to the next `def` or `class`."""
+        start = self.find(r"def forward\b")
+        if start is None:
+            return None
+        found = None
+        for number, code in self._code(start):
+            if re.match(r"\s*(def|class)\b", code):
+                break
+            if re.match(r"\s+return\b", code):
+                found = number
+        return found
+
+    def definition_like(self, name: str) -> int | None:
+        """The definition whose name looks most like `name` without being it."""
+        found = {
+            match.group(1): n for n, code in self._code(0) if (match := re.match(r"\s+def\s+(\w+)", code))
+        }
+        bare = {other.strip("_"): line for other, line in found.items() if other != name}
+        near = difflib.get_close_matches(name.strip("_"), bare, n=1, cutoff=0.5)
+        return bare[near[0]] if near else next(iter(bare.values()), None)
+
+    def changes_in_place(self, name: str) -> int | None:
+        """Where the argument `name` of forward is changed: `x += …`, `x[…] = …`, `x.add_(…)`."""
+        n = re.escape(name)
+        return self.find_in_forward(
+            rf"^\s*{n}\s*(\[.*\]\s*=[^=]|(\[.*\]\s*)?[-+*/]{{1,2}}=)|\b{n}(\[.*\])?\.\w+_\("
+        )
+
+    def written_size(self) -> int | None:
+        """The line with the largest whole number that is no default of a signature."""
+        best: tuple[int, int] | None = None
+        for number, code in self._code(0):
+            if re.match(r"\s*def\b", code):
+                continue
+            sizes = [int(digits) for digits in re.findall(r"(?<![\w.])\d{1,4}(?![\w.])", code)]
+            largest = max(sizes, default=0)
+            if largest > 2 and (best is None or largest > best[0]):
+                best = (largest, number)
+        return best[1] if best else None
+
+    def _code(self, after: int) -> Iterator[tuple[int, str]]:
+        for number, line in enumerate(self.lines[after:], after + 1):
+            yield number, line.partition("#")[0]
+
+    def _first(self, matches: Callable[[str], object], after: int) -> int | None:
+        return next((number for number, code in self._code(after) if matches(code)), None)
