@@ -10,7 +10,6 @@ fields to `Context.extra`; nothing here knows which steps exist.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,7 +31,7 @@ class Affine:
         return torch.nn.functional.linear(x, self.weight, self.bias)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Context:
     """What the steps read and write.
 
@@ -57,7 +56,12 @@ class Context:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def but(self, **changes: Any) -> Context:
-        return dataclasses.replace(self, **changes)
+        """A copy with these fields changed; made by the thousand, so faster than `replace`."""
+        if not changes.keys() <= self.__dict__.keys():
+            raise TypeError(f"a context has no {', '.join(sorted(changes.keys() - self.__dict__.keys()))}")
+        copy = object.__new__(Context)
+        copy.__dict__.update(self.__dict__, **changes)
+        return copy
 
     @property
     def hidden_dim(self) -> int:
