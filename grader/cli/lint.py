@@ -26,7 +26,6 @@ def lint_command(ctx: click.Context, folder: Path | None) -> None:
     app = ctx.ensure_object(App)
     root = None if folder is None else app.folder / folder
     with console.progress("Checking the katas …"):
-        found = lint(root)
-    console.show(*screens.problems(found))
-    console.say(f"{len(found)} problems." if found else "No problems.")
-    ctx.exit(ExitCode.NOT_PASSED if found else ExitCode.PASSED)
+        report = lint(root)
+    console.show(*screens.lint(report))
+    ctx.exit(ExitCode.NOT_PASSED if report.problems else ExitCode.PASSED)

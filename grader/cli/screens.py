@@ -24,7 +24,7 @@ from grader.report.neutral import for_terminal
 
 if TYPE_CHECKING:
     from grader.doctor import Section
-    from grader.linting import Problem
+    from grader.linting import LintReport
     from grader.memory.advice import Advice
     from grader.practice.demo import Answer, Result
 
@@ -236,11 +236,23 @@ def findings(section: Section) -> Iterator[RenderableType]:
         yield _whole(f"  {mark} {finding.name}: {safe(finding.value)}", style)
 
 
-def problems(found: Sequence[Problem]) -> Iterator[RenderableType]:
-    """What `kata lint` found, one place a line."""
-    for problem in found:
+def lint(report: LintReport) -> Iterator[RenderableType]:
+    """What `kata lint` found, one place a line, and what it tried, one kata a line."""
+    for problem in report.problems:
         line = "" if problem.line is None else f":{problem.line}"
         where = f"{place(problem.path)}{line}: "
         yield _whole(f"{where}{safe(problem.message)}")
         if problem.fix:
             yield _whole(f"  → {safe(problem.fix)}")
+    if report.tallies:
+        table = _table(
+            "kata", "wrong answers", "rejected", "rightly named", "wrongly blamed", "right", "accepted"
+        )
+        for tally in report.tallies:
+            wrong = (tally.mistakes, tally.rejected, tally.named, tally.blamed)
+            table.add_row(
+                Text(safe(tally.kata), "bold"), *(str(n) for n in (*wrong, tally.rights, tally.accepted))
+            )
+        yield table
+    count = len(report.problems)
+    yield Text(f"{count} problem{'s' if count > 1 else ''}." if count else "No problems.")

@@ -36,19 +36,27 @@ def test_what_is_wrong_stands_on_one_harmless_line_and_ends_with_3(
     assert "Lines with !! need a look." in result.stdout
 
 
-def test_lint_names_each_problem_with_its_place(kata: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lint_names_each_problem_with_its_place_and_says_what_it_tried(
+    kata: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[Path | None] = []
+    tally = linting.Tally(kata="v1", mistakes=90, rejected=90, named=89, blamed=1, rights=12, accepted=12)
 
-    def lint(root: Path | None = None) -> tuple[linting.Problem, ...]:
+    def lint(root: Path | None = None) -> linting.LintReport:
         asked.append(root)
         if root is None:
-            return ()
-        return (linting.Problem(path=Path("/k/stub.py"), line=3, message="No TODO.", fix="Add one."),)
+            return linting.LintReport(tallies=(tally,))
+        problem = linting.Problem(path=Path("/k/stub.py"), line=3, message="No TODO.", fix="Add one.")
+        return linting.LintReport(problems=(problem,))
 
     monkeypatch.setattr(linting, "lint", lint)
     clean = kata("lint")
-    assert (clean.exit_code, clean.stdout) == (0, "No problems.\n")
+    assert clean.exit_code == 0
+    header, row, end = clean.stdout.splitlines()
+    assert header.split("  ")[0] == "kata"
+    assert row.split() == ["v1", "90", "90", "89", "1", "12", "12"]
+    assert end == "No problems."
     found = kata("lint", "mine")
     assert found.exit_code == 1
-    assert found.stdout == "/k/stub.py:3: No TODO.\n  → Add one.\n1 problems.\n"
+    assert found.stdout == "/k/stub.py:3: No TODO.\n  → Add one.\n1 problem.\n"
     assert asked == [None, kata.folder / "mine"]
