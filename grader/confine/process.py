@@ -59,10 +59,15 @@ def clean_environment(scratch: Path) -> dict[str, str]:
 
 
 def scrub_environment(environment: Mapping[str, str]) -> None:
-    """Replace this process's environment, and on Linux wipe the memory that it was started with.
+    """Replace this process's environment, and on Linux wipe the memory that held it.
 
-    /proc/self/environ and a look through the process's own memory would show that block otherwise.
+    /proc/self/environ and a look through the process's own memory would show it otherwise: the block that the
+    process was started with, and Python's copies of the values.
     """
+    if sys.platform == "linux":
+        for value in os.environb.values():
+            if len(value) > 1:  # those of one byte are everybody's
+                ctypes.memset(id(value) + bytes.__basicsize__ - 1, 0, len(value))
     os.environ.clear()  # calls unsetenv, so nothing points into the block any more
     os.environ.update(environment)
     if sys.platform == "linux":

@@ -161,13 +161,28 @@ class Launcher:
 def temporary_folder() -> Iterator[Path]:
     """A folder for scratch folders, removed with all that is in it."""
     try:
-        folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+        parent = Path(tempfile.gettempdir())
+        _remove_left(parent)
+        folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-", dir=parent))
     except OSError as error:
-        raise _no_room(Path(tempfile.gettempdir()), error) from error
+        raise _no_room("the folder for temporary files", error) from error
     try:
         yield folder
     finally:
         remove_scratch(folder)
+
+
+def _remove_left(parent: Path) -> None:
+    """Folders of this user's processes that were killed: their name says whose they were."""
+    for folder in parent.glob(f"{FOLDER_PREFIX}*"):
+        owner = folder.name.removeprefix(FOLDER_PREFIX).partition("-")[0]
+        try:
+            if owner.isdigit() and folder.lstat().st_uid == os.geteuid():
+                os.kill(int(owner), 0)
+        except ProcessLookupError:
+            remove_scratch(folder)
+        except OSError:  # it is somebody else's, or just gone
+            continue
 
 
 def spawn_worker(folder: Path, level: Level, deny: tuple[Path, ...] = ()) -> WorkerHandle:
@@ -209,12 +224,12 @@ def _scratch_folder(folder: Path) -> Path:
     try:
         return make_scratch(folder)
     except OSError as error:
-        raise _no_room(folder, error) from error
+        raise _no_room(str(folder), error) from error
 
 
-def _no_room(folder: Path, error: OSError) -> GraderFault:
+def _no_room(where: str, error: OSError) -> GraderFault:
     return GraderFault(
-        f"No folder for the worker can be made in {folder}: {error.strerror}.",
+        f"No folder for the worker can be made in {where}: {error.strerror}.",
         "Make room there, or name another folder: TMPDIR=/path kata grade …",
     )
 

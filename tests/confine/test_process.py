@@ -54,6 +54,17 @@ print(subprocess.run(["env"], capture_output=True, text=True).stdout.split())
 """
         assert python(code, TOKEN=CANARY) == "{'KEPT': '1'} {0}\n['KEPT=1']\n"
 
+    def test_scrubbing_wipes_pythons_own_copies(self) -> None:
+        code = """
+import os
+from grader.confine.process import scrub_environment
+value = os.environb[b"TOKEN"]
+assert value
+scrub_environment({"ONE": "1"})
+print(set(value), dict(os.environ))
+"""
+        assert python(code, TOKEN=CANARY, ONE="1") == "{0} {'ONE': '1'}\n"
+
 
 class TestDescriptors:
     def test_all_are_closed_but_those_kept(self) -> None:
