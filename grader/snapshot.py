@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from grader.catalog import Catalog, Kata
@@ -55,14 +56,22 @@ def read_submission(path: Path) -> Submission:
     descriptor = _open(path)
     try:
         _refuse_kind(path, os.fstat(descriptor).st_mode)
-        limit = _limit(path)
-        source = _read(descriptor, limit + 1)
+        return submission_of(path, lambda limit: _read(descriptor, limit))
     except OSError as error:
         raise _unreadable(
             path, f"cannot be read: {error.strerror}", "Check the file and its disk."
         ) from error
     finally:
         os.close(descriptor)
+
+
+def submission_of(path: Path, read: Callable[[int], bytes]) -> Submission:
+    """An answer that lies elsewhere than in a file: `read` gives at most so many bytes of it.
+
+    `path` is its name. Raises `UnreadableSubmission` as `read_submission` does.
+    """
+    limit = _limit(path)
+    source = read(limit + 1)
     _refuse_content(path, source, limit)
     return Submission(name=_shown(path), source=source, sha256=hashlib.sha256(source).hexdigest())
 

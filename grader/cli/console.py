@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -97,6 +97,24 @@ def progress(text: str) -> Iterator[None]:
         return
     with _console(sys.stderr).status(safe(text)):
         yield
+
+
+@contextlib.contextmanager
+def bar(text: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A progress bar on standard error, where that is a terminal: `advance(steps, total)`."""
+    if not sys.stderr.isatty():
+        yield lambda _, __: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(safe(text)), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=_console(sys.stderr), transient=True) as progress:
+        task = progress.add_task(text, total=None)
+
+        def advance(steps: int, total: int | None) -> None:
+            progress.update(task, advance=steps, total=total)
+
+        yield advance
 
 
 def _console(file: Any) -> Console:

@@ -33,6 +33,7 @@ COMMANDS = {
     "stats": "memory",
     "export": "transfer",
     "import": "transfer",
+    "grade-all": "grade_all",
     "demo": "demo",
     "engine": "engine",
     "doctor": "doctor",

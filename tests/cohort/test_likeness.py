@@ -1,0 +1,50 @@
+"""Which answers are nearly the same: by their words and their order, not by layout, comments or the task."""
+
+from __future__ import annotations
+
+from grader.cohort.likeness import alike, fingerprints
+
+ONE = """
+class SelfAttentionV1(nn.Module):
+    '''Mine.'''
+    def forward(self, x):
+        queries = self.to_queries(x)  # (b, s, d)
+        weights = (queries @ self.to_keys(x).mT / math.sqrt(self.width)).softmax(-1)
+        return weights @ self.to_values(x)
+"""
+LAID_OUT = (
+    ONE.replace("    ", "  ").replace("# (b, s, d)", "").replace("'''Mine.'''", "'''Yours, of course.'''")
+)
+OTHER = """
+class SelfAttentionV1(nn.Module):
+    def forward(self, inputs):
+        q, k, v = (layer(inputs) for layer in (self.q, self.k, self.v))
+        s = torch.einsum("bqd,bkd->bqk", q, k) * self.d ** -0.5
+        p = torch.exp(s - s.amax(-1, keepdim=True))
+        return torch.einsum("bqk,bkd->bqd", p / p.sum(-1, keepdim=True), v)
+"""
+
+
+def pairs(*sources: str, given: str = "") -> list[tuple[int, int]]:
+    found = alike([fingerprints(source) for source in sources], [fingerprints(given)])
+    return [(pair.first, pair.second) for pair in found]
+
+
+def test_comments_documentation_and_layout_do_not_count() -> None:
+    assert fingerprints(ONE) == fingerprints(LAID_OUT)
+
+
+def test_a_copy_is_found_among_others() -> None:
+    assert pairs(ONE, OTHER, LAID_OUT) == [(0, 2)]
+
+
+def test_what_the_task_gives_is_nobodys_own() -> None:
+    assert pairs(ONE, LAID_OUT, given=ONE) == []
+
+
+def test_what_many_wrote_says_nothing() -> None:
+    assert pairs(*[ONE] * 20) == []
+
+
+def test_an_empty_answer_is_like_nothing() -> None:
+    assert pairs("", "", "x = 1") == []
