@@ -23,6 +23,7 @@ from grader.judge.problems import (
 from grader.judge.steps import Reading, Steps, no_tensor
 from grader.judge.variations import Variations
 from grader.judge.xray import XRay
+from grader.protocol import Failure
 
 __all__ = [
     "WIDTH",
@@ -32,6 +33,7 @@ __all__ = [
     "Context",
     "DropoutMeter",
     "Example",
+    "Failure",
     "Form",
     "GradientMeter",
     "Labels",

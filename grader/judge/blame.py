@@ -28,6 +28,7 @@ MASKINGS = frozenset(
     {"masked_fill", "masked_fill_", "where", "add", "add_", "mul", "mul_", "sub", "masked_scatter"}
 )
 SPLITS = frozenset({"split", "chunk", "tensor_split", "unbind", "view", "reshape", "unflatten"})
+CUTS = frozenset({"detach", "detach_", "round", "floor_divide", "floor", "requires_grad_"})
 IN_PLACE = re.compile(r"[a-z]\w*_$|__i\w+__$|__setitem__$")
 # Operations below autograd that only the banned functions use.
 BANNED_BELOW = re.compile(
@@ -213,17 +214,24 @@ class Blame:
             r"out\w*\s*=\s*nn\.Linear"
         )
 
-    def cut(self) -> int | None:
-        """Where the graph is cut."""
-        return (
-            self.call_line(
-                frozenset({"detach", "detach_", "round", "floor_divide", "floor", "requires_grad_"})
-            )
-            or self.source.find(
-                r"\.detach\(|no_grad|\.data\b|\.item\(|inference_mode|round\(|//|\.numpy\(|tolist"
-            )
-            or self.last()
+    def cuts(self) -> int | None:
+        """A call or an expression that cuts the graph."""
+        return self.call_line(CUTS) or self.source.find(
+            r"\.detach\(|no_grad|\.data\b|\.item\(|inference_mode|round\(|//|\.numpy\(|tolist|torch\.tensor\("
         )
+
+    def cut(self) -> int | None:
+        """Where the graph is cut, else the last line."""
+        return self.cuts() or self.last()
+
+    def drops_something_else(self) -> bool:
+        """Whether the dropout that was seen falls on a tensor (…, hidden_dim) before any score exists."""
+        for entry in self.trace:
+            if entry.output is not None and _is_square(entry.output):
+                return False
+            if entry.call == "dropout":
+                return True
+        return False
 
     def fresh_layer(self) -> int | None:
         """Where forward applies a layer that is not part of the model: it was made on the spot."""

@@ -18,7 +18,7 @@ from grader.catalog import Kata
 from grader.judge import probes
 from grader.judge.channel import WorkerLost
 from grader.judge.content import KataContent
-from grader.judge.observations import Observation, Rig
+from grader.judge.observations import Observation, Rig, heard
 from grader.judge.oracle import Context, Plan, run, same
 from grader.judge.probes import OTHER_RATE, RATE, WIDTH, Drawn, Probe
 from grader.judge.roles import Layout, layouts, units
@@ -180,15 +180,7 @@ class Candidate:
         if isinstance(reply, Failure):
             return Observation(drawn, problem=reply)
         assert isinstance(reply, Called)
-        gradients = {name[2:]: value for name, value in back.items() if name.startswith("g:")}
-        return Observation(
-            drawn,
-            called=reply,
-            output=back.get("output"),
-            x_after=back.get("x_after"),
-            mask_after=back.get("mask_after"),
-            gradients=gradients,
-        )
+        return heard(drawn, tensors, reply, back)
 
     def observe(self, probe: Probe, *, training: bool = False) -> Observation:
         """The output on a standard probe, in eval mode or with dropout rate 0 in training; recorded once.
@@ -312,6 +304,7 @@ class Candidate:
             layers=layers,
             mask=drawn.mask,
             visible=drawn.visible,
+            rate=self._rate_at(width) if self.kata.has_dropout else 0.0,
             extra={"output_step": "output" in self.kata.layers.roles},
         )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import msgspec
+
 from grader.judge.bench import Bench
 from grader.judge.checks import CheckFailed
 from grader.judge.content import Label
@@ -17,6 +19,28 @@ from grader.judge.problems import mistake_behind
 from grader.protocol import Failure
 from grader.records import Diagnosis
 
+# Calls that attention does not need, and what they usually mean when the output is wrong.
+FOREIGN_CALLS = {
+    **dict.fromkeys(
+        (
+            "clamp",
+            "clamp_",
+            "clip",
+            "relu",
+            "tanh",
+            "sigmoid",
+            "gelu",
+            "silu",
+            "elu",
+            "leaky_relu",
+            "softplus",
+        ),
+        "extra_nonlinearity",
+    ),
+    **dict.fromkeys(("layer_norm", "rms_norm", "batch_norm", "normalize"), "residual_or_norm_added"),
+    "round": "round_output",
+    "floor_divide": "floor_division_scale",
+}
 # A mistake that is always the other one as well.
 ENTAILS = {"inf_nan_fully_masked_row": ("hides_padded_queries",)}
 # A check's label that adds nothing when the explanation has already found its cause.
@@ -35,6 +59,8 @@ def diagnose(bench: Bench, outcomes: Sequence[Outcome]) -> tuple[Diagnosis, ...]
     explanation = bench.steps.explanation if ran else None
     if explanation is not None and (explanation.forms or explanation.layout.borrowed):
         entries.append(_explained(bench, explanation))
+    elif ran and explanation is None:
+        entries += _hunches(bench)
     named = {label for entry in entries for label in entry.mistakes}
     for outcome in outcomes:
         failed = outcome.raised
@@ -45,6 +71,16 @@ def diagnose(bench: Bench, outcomes: Sequence[Outcome]) -> tuple[Diagnosis, ...]
         named.add(failed.mistake)
         entries.append(_named(bench, failed.mistake, failed.line))
     return tuple(entries)
+
+
+def _hunches(bench: Bench) -> list[Diagnosis]:
+    """Nothing reproduces the outputs: calls that the formula does not have are consistent with it."""
+    entries: list[Diagnosis] = []
+    for call, line in ((entry.call, entry.line) for entry in bench.blame.trace):
+        label = FOREIGN_CALLS.get(call)
+        if label is not None and all(label not in entry.mistakes for entry in entries):
+            entries.append(msgspec.structs.replace(_named(bench, label, line), certainty="consistent"))
+    return entries
 
 
 def diagnose_problem(

@@ -25,6 +25,7 @@ PROBE = Probe("dropout", 64, 8)
 MASKED_PROBE = Probe("dropout_masked", 18, 8, mask="bss")
 SIGMAS = 7.0  # a right answer is rejected less than once in 10¹¹ grades
 CLOSE = 1e-3
+OTHER = "other"  # wrong in a way that has no name
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Reading:
     kept_varies: bool  # they were not all multiplied by the same
     rows_sum_to_one: bool
     features_agree: bool  # with V = 1 all features of a position are alike
-    whole_rows: bool  # rows are dropped or kept as a whole
+    whole_lines: bool  # rows or columns, or the same entries of all samples, are dropped together
+    moved: bool  # training mode differs from eval mode
     entries: int
 
     @property
@@ -52,45 +54,52 @@ class Reading:
 
     @property
     def right(self) -> bool:
-        return self.mistake is None
+        return self.fault is None
 
     @property
     def says(self) -> str:
         """What was measured, in words."""
+        dropped = f"{self.zero_fraction:.0%} of the weights became 0"
         if not self.finite:
             return "NaN in training mode"
         if not self.random:
-            return "nothing is dropped in training mode"
-        if not self.features_agree:
-            return "single features of the output are dropped, not attention weights"
-        if self.kept_varies:
             return (
-                f"{self.zero_fraction:.0%} of the weights became 0, the others changed by different factors"
+                f"{dropped}, the same ones at every call"
+                if self.moved
+                else "nothing is dropped in training mode"
             )
-        dropped = f"{self.zero_fraction:.0%} of the weights became 0"
+        if not self.features_agree:
+            return "single features are dropped, not attention weights"
+        if self.kept_varies:
+            return f"{dropped}, the others changed by different factors"
+        if self.whole_lines:
+            return f"{dropped}, whole rows or columns of them at once"
         return f"{dropped}, the others were multiplied by {self.kept_factor:.3g}"
 
     @property
-    def mistake(self) -> str | None:
-        """The label of what is wrong, None when nothing is."""
+    def fault(self) -> str | None:
+        """What is wrong: the label of a known mistake, OTHER, or None when nothing is."""
         if not self.finite:
             return "dropout_before_softmax"
         if not self.random:
-            return "missing_dropout"
+            return OTHER if self.moved else "missing_dropout"
         if not self.features_agree:
             return "dropout_on_output"
         if self.zero_fraction < 0.01 and self.kept_varies:
             return "dropout_before_softmax"
         if self.kept_varies:
             return "dropout_renormalised" if self.rows_sum_to_one else "dropout_before_softmax"
-        if self.whole_rows:
-            return "dropout_on_output"
-        return self._wrong_number()
+        return OTHER if self.whole_lines else self._wrong_number()
+
+    @property
+    def mistake(self) -> str | None:
+        """The label of what is wrong, where it has one."""
+        return None if self.fault == OTHER else self.fault
 
     def like(self, other: Reading) -> bool:
         """The same but for chance."""
         return (
-            self.mistake == other.mistake
+            self.fault == other.fault
             and self.random == other.random
             and self.kept_varies == other.kept_varies
             and abs(self.zero_fraction - other.zero_fraction) <= self.tolerance + other.tolerance
@@ -108,6 +117,9 @@ class Reading:
             return "dropout_no_rescale"
         if abs(self.kept_factor - 1 / self.rate) <= CLOSE / self.rate:
             return "dropout_prob_inverted"
+        twice = 1 - (1 - self.rate) ** 2
+        if abs(self.zero_fraction - twice) <= self.tolerance and self.kept_factor > self.expected_factor:
+            return OTHER  # dropped twice: the rate is used, and used again
         return "dropout_rate_ignored"
 
 
@@ -135,7 +147,7 @@ class DropoutMeter:
         `NotReached` where another mistake leaves nothing of dropout to be seen.
         """
         for reading, rate in ((self.main, RATE), (self.other, OTHER_RATE)):
-            if reading.mistake is None:
+            if reading.right:
                 continue
             if self._rehearsed is None or not reading.like(self._rehearsed.at(rate)):
                 return reading
@@ -198,8 +210,6 @@ class DropoutMeter:
         ratios = moved[kept] / still[kept]
         factor = float(ratios.median()) if ratios.numel() else float("nan")
         spread = float((ratios - factor).abs().max()) if ratios.numel() else 0.0
-        full = real.all(dim=-1)
-        mixed = zero[full].any(dim=-1) & kept[full].any(dim=-1)
         agree = (ones - ones[..., :1]).abs().max() <= CLOSE * ones.abs().max()
         return Reading(
             rate=rate,
@@ -210,6 +220,14 @@ class DropoutMeter:
             kept_varies=spread > 1e-2 * max(1.0, abs(factor)),
             rows_sum_to_one=bool((moved.sum(-1) - 1).abs().median() < CLOSE),
             features_agree=bool(agree),
-            whole_rows=bool(full.any()) and float(mixed.float().mean()) < 0.3,
+            whole_lines=_together(zero, kept, -1) or _together(zero, kept, -2) or _together(zero, kept, 0),
+            moved=not torch.equal(torch.nan_to_num(moved), torch.nan_to_num(still)),
             entries=int(real.sum()),
         )
+
+
+def _together(zero: Tensor, kept: Tensor, axis: int) -> bool:
+    """Whether the weights along an axis are dropped or kept as one; by chance few lines are."""
+    lines = (zero | kept).all(dim=axis)
+    mixed = zero.any(dim=axis) & kept.any(dim=axis)
+    return bool(lines.any()) and float(mixed[lines].float().mean()) < 0.3

@@ -18,6 +18,7 @@ from grader.judge.candidate import Candidate
 from grader.judge.observations import Observation
 from grader.judge.oracle import run, same
 from grader.judge.probes import Drawn, Probe
+from grader.protocol import Failure
 
 PROBE = Probe("gradients", 3, 5)
 MASKED_PROBE = Probe("gradients_masked", 3, 5, mask="bss")
@@ -84,22 +85,46 @@ class GradientMeter:
             return _compare(expected, trained.gradients)
         return lost
 
+    @cached_property
+    def broken_by_dropout(self) -> Failure | None:
+        """What backward raises in training mode with real dropout, where nothing is wrong without it."""
+        if not self._candidate.kata.has_dropout:
+            return None
+        seen = self._candidate.run(
+            self._candidate.rig(), self._drawn, training=True, cotangent=self._cotangent
+        )
+        return seen.called.backward if seen.called is not None else None
+
     def reached(self) -> Lost:
-        """For a wrong forward: parameters (and x) that move the output and get no gradient."""
+        """For a wrong forward: x and projections that move the output and get no gradient.
+
+        A fused weight is asked part by part: the values' third gets a gradient when the others' do not.
+        """
         candidate, rig, drawn = self._candidate, self._candidate.quiet_rig, self.seen.drawn
-        still = candidate.run(rig, drawn)
+        still = candidate.run(rig, drawn).output
         missing = []
-        for name, value in {"x": drawn.x, **rig.values}.items():
-            if not _is_nothing(self.seen.gradients.get(name)):
+        x = drawn.x + _step(drawn.x)
+        moved = candidate.run(rig, Drawn(drawn.probe, x, drawn.mask, drawn.visible)).output
+        if _is_nothing(self.seen.gradients.get("x")) and _differ(still, moved):
+            missing.append("x")
+        layout = candidate.likely_layout
+        for role, slot in (layout.slots if layout is not None else {}).items():
+            name = slot.unit.weight.name
+            gradient = self.seen.gradients.get(name)
+            arrived = gradient is not None and gradient.shape == rig.values[name].shape
+            if arrived and gradient is not None and not _is_nothing(slot.piece(gradient, rig.width)):
                 continue
-            step = 0.05 * torch.randn(value.shape, generator=torch.Generator().manual_seed(len(name)))
-            if name == "x":
-                moved = candidate.run(rig, probes.Drawn(drawn.probe, value + step, drawn.mask, drawn.visible))
-            else:
-                moved = candidate.run(rig, drawn, values={**rig.values, name: value + step})
-            if _differ(still.output, moved.output):
-                missing.append(name)
+            values = {key: value.clone() for key, value in rig.values.items()}
+            piece = slot.piece(values[name], rig.width)
+            piece += _step(piece)
+            if _differ(still, candidate.run(rig, drawn, values=values).output):
+                missing.append(f"{name} ({role})")
         return Lost(tuple(missing))
+
+
+def _step(value: Tensor) -> Tensor:
+    """A small move in a fixed direction."""
+    return 0.05 * torch.randn(value.shape, generator=torch.Generator().manual_seed(value.numel()))
 
 
 def _compare(expected: Mapping[str, Tensor], actual: Mapping[str, Tensor]) -> Lost:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from grader.judge.bench import Bench
@@ -32,7 +33,9 @@ def _on_the_class(bench: Bench, loaded: Loaded) -> Iterator[Note]:
     if loaded.class_name != kata.class_name:
         text = f"The class is called {loaded.class_name} and was graded; the kata asks for {kata.class_name}."
         yield Note(
-            id="class_name", text=text, line=bench.blame.source.find(rf"class\s+{loaded.class_name}\b")
+            id="class_name",
+            text=text,
+            line=bench.blame.source.find(rf"class\s+{re.escape(loaded.class_name)}\b"),
         )
     if loaded.raised_later is not None:
         text = "Code after the class raised and was left out: " + sentence(
@@ -75,7 +78,7 @@ def _on_the_layers(bench: Bench) -> Iterator[Note]:
         yield Note(
             id="unused_layer",
             text=f"{', '.join(left)} plays no part in the output; take it out.",
-            line=bench.blame.source.find(rf"self\.{left[0]}\s*="),
+            line=bench.blame.source.find(rf"self\.{re.escape(left[0])}\s*="),
         )
     if layout.fused and bench.candidate.kata.layers.fused != "required":
         yield Note(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+import torch
 from torch import Tensor
 
 from grader.judge.channel import WorkerLost
@@ -29,12 +31,16 @@ class Rig:
 
 @dataclass(frozen=True)
 class Observation:
-    """What one call gave: `output`, or the reason why there is none."""
+    """What one call gave: `output`, or the reason why there is none.
+
+    The output is compared in x's dtype; `dtype` is the one that it came in.
+    """
 
     drawn: Drawn
     called: Called | None = None
     problem: Failure | WorkerLost | None = None
     output: Tensor | None = None
+    dtype: torch.dtype | None = None
     x_after: Tensor | None = None
     mask_after: Tensor | None = None
     gradients: Mapping[str, Tensor] = field(default_factory=dict)
@@ -42,3 +48,38 @@ class Observation:
     @property
     def probe(self) -> Probe:
         return self.drawn.probe
+
+
+def heard(
+    drawn: Drawn, sent: Mapping[str, Tensor], called: Called, back: Mapping[str, Tensor]
+) -> Observation:
+    """What a reply is worth. A worker may send any tensors under any names: only those count that were asked
+    for, and are of the kind that was asked for. `sent` are the request's tensors.
+    """
+    output = back.get("output") if called.returned in ("tensor", "tuple") else None
+    if called.returned in ("tensor", "tuple") and output is None:
+        nothing = Failure(stage="reply", type="ProtocolError", text="the answer holds no output")
+        return Observation(drawn, problem=nothing)
+    if output is not None and not output.is_floating_point():
+        kind = str(output.dtype).removeprefix("torch.")
+        called = msgspec.structs.replace(called, returned="odd", odd=f"a tensor of {kind}")
+        output = None
+    wanted = {"x": sent["x"], **{name[2:]: value for name, value in sent.items() if name.startswith("p:")}}
+    found = {name[2:]: value for name, value in back.items() if name.startswith("g:")}
+    return Observation(
+        drawn,
+        called=called,
+        output=None if output is None else output.to(drawn.x.dtype),
+        dtype=None if output is None else output.dtype,
+        x_after=_of_kind(back.get("x_after"), sent["x"]),
+        mask_after=_of_kind(back.get("mask_after"), sent.get("mask")),
+        gradients={
+            name: value
+            for name, value in found.items()
+            if name in wanted and value.shape == wanted[name].shape and value.is_floating_point()
+        },
+    )
+
+
+def _of_kind(value: Tensor | None, sent: Tensor | None) -> Tensor | None:
+    return value if value is not None and sent is not None and value.dtype == sent.dtype else None

@@ -53,35 +53,35 @@ class JudgePlugin:
     outcomes: list[Outcome] = field(default_factory=list)
     collected: list[str] = field(default_factory=list)
 
-    @pytest.fixture(scope="session")
+    @pytest.fixture
     def candidate(self) -> Candidate:
         return self.bench.candidate
 
-    @pytest.fixture(scope="session")
+    @pytest.fixture
     def steps(self) -> Steps:
         return self.bench.steps
 
-    @pytest.fixture(scope="session")
+    @pytest.fixture
     def xray(self) -> XRay:
         return self.bench.xray
 
-    @pytest.fixture(scope="session")
+    @pytest.fixture
     def dropout(self) -> DropoutMeter:
         return self.bench.dropout
 
-    @pytest.fixture(scope="session")
+    @pytest.fixture
     def gradients(self) -> GradientMeter:
         return self.bench.gradients
 
-    @pytest.fixture(scope="session")
+    @pytest.fixture
     def blame(self) -> Blame:
         return self.bench.blame
 
-    @pytest.fixture(scope="session")
+    @pytest.fixture
     def variations(self) -> Variations:
         return self.bench.variations
 
-    @pytest.fixture(scope="session")
+    @pytest.fixture
     def labels(self) -> Mapping[str, Label]:
         return self.bench.labels
 

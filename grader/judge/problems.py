@@ -37,6 +37,13 @@ def mistake_behind(problem: Problem, candidate: Candidate) -> str | None:
         and not loaded.own_constructor
     ):
         return "init_misnamed"
+    if (
+        loaded is not None
+        and problem.stage == "build"
+        and problem.type == "TypeError"
+        and not loaded.constructor
+    ):
+        return "hard_coded_sizes"  # the constructor takes no width at all
     if loaded is not None and not loaded.own_forward and problem.type == "NotImplementedError":
         return "forward_missing"
     return name_of(problem)

@@ -75,19 +75,20 @@ class Slot:
         bias = None
         if self.unit.bias is not None:
             bias = values[self.unit.bias.name].reshape(self.unit.parts, hidden_dim)[self.part]
-        piece = self._piece(values[self.unit.weight.name], hidden_dim)
+        piece = self.piece(values[self.unit.weight.name], hidden_dim)
         return Affine(piece.mT if self.transposed else piece, bias)
 
     def write(self, values: dict[str, Tensor], layer: Affine, hidden_dim: int) -> None:
         """Put a layer into parameter values, in place."""
-        self._piece(values[self.unit.weight.name], hidden_dim).copy_(
+        self.piece(values[self.unit.weight.name], hidden_dim).copy_(
             layer.weight.mT if self.transposed else layer.weight
         )
         if self.unit.bias is not None:
             target = values[self.unit.bias.name].reshape(self.unit.parts, hidden_dim)[self.part]
             target.copy_(torch.zeros_like(target) if layer.bias is None else layer.bias)
 
-    def _piece(self, weight: Tensor, hidden_dim: int) -> Tensor:
+    def piece(self, weight: Tensor, hidden_dim: int) -> Tensor:
+        """The role's part of a weight (or of its gradient), a view."""
         if self.unit.stacked:
             return weight[self.part]
         square = weight.reshape(weight.shape[:2])

@@ -11,6 +11,7 @@ from grader.authoring import (
     Blame,
     Candidate,
     DropoutMeter,
+    Failure,
     GradientMeter,
     Labels,
     NotReached,
@@ -59,12 +60,18 @@ def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame)
         )
     if not rig.built.parameters:
         made = blame.source.find_in_forward(r"nn\.(Linear|Parameter)|randn|torch\.rand\b|torch\.empty")
+        held = blame.source.find(r"nn\.(Linear|Parameter)|randn|torch\.rand\b|torch\.empty")
         fail(
-            "The instance has no parameters, so there is nothing to train.",
+            "The module has no parameters, so there is nothing to train."
+            + (
+                " What it keeps in a plain list or a plain tensor, it does not know."
+                if held and not made
+                else ""
+            ),
             expected="query, key and value projections as parameters of the module",
             actual="no parameters",
-            mistake="parameters_created_in_forward" if made else "projection_unused",
-            line=made,
+            mistake="parameters_created_in_forward" if made else None if held else "projection_unused",
+            line=made or held,
         )
     made = blame.fresh_layer()
     if made is not None:
@@ -126,16 +133,16 @@ def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(
             line=blame.last(),
         )
     require(
-        seen.output.dtype == seen.drawn.x.dtype,
+        seen.dtype == seen.drawn.x.dtype,
         "forward returned another dtype than x has.",
         expected=str(seen.drawn.x.dtype),
-        actual=str(seen.output.dtype),
+        actual=str(seen.dtype),
         line=blame.last(),
     )
 
 
 @check("interface", why=RUNS)
-def forward_runs_on_every_batch_size_length_and_width(candidate: Candidate) -> None:
+def forward_runs_on_every_batch_size_length_and_width(candidate: Candidate, blame: Blame) -> None:
     first, *others = candidate.unmasked
     if first.problem is not None:
         raise NotReached("forward does not run at all")
@@ -144,7 +151,8 @@ def forward_runs_on_every_batch_size_length_and_width(candidate: Candidate) -> N
             fail(
                 f"On {seen.probe.says}: " + problem_text(candidate, seen.problem),
                 expected=f"a tensor of shape {tuple(seen.drawn.x.shape)}",
-                mistake=mistake_behind(seen.problem, candidate) or "hard_coded_sizes",
+                mistake=mistake_behind(seen.problem, candidate)
+                or ("hard_coded_sizes" if blame.source.written_size() else None),
                 line=problem_line(seen.problem),
             )
         if seen.output is not None and first.output is not None and first.output.shape == first.drawn.x.shape:
@@ -153,7 +161,6 @@ def forward_runs_on_every_batch_size_length_and_width(candidate: Candidate) -> N
                 f"On {seen.probe.says} the output has another shape than x.",
                 expected=f"shape {tuple(seen.drawn.x.shape)}",
                 actual=f"shape {tuple(seen.output.shape)}",
-                mistake="hard_coded_sizes",
             )
 
 
@@ -314,11 +321,10 @@ def mask_mistake(candidate: Candidate, failed: list[Observation]) -> str | None:
         return "mask_ignored"
     if not every and "bss" not in shapes:
         return "key_mask_not_expanded"
-    if every and label in (None, "mask_not_optional"):
-        return "mask_fill_wrong_type"
-    if label is None and names == {torch.bool}:
-        return "mask_dtype_assumed_bool"
-    return label
+    if names == {torch.bool}:
+        return None
+    typed = isinstance(first, Failure) and first.type == "TypeError"
+    return "mask_fill_wrong_type" if every and typed and label in (None, "mask_not_optional") else label
 
 
 def _what_fails(failed: list[Observation], total: int) -> str:
@@ -358,15 +364,17 @@ def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(
 ) -> None:
     _require_some_output(candidate)
     reading = dropout.wrong
-    label = None if reading is None else reading.mistake
-    if reading is not None and label is not None:
+    if reading is not None:
+        label = None if blame.drops_something_else() else reading.mistake
         fail(
-            labels[label].sentence,
+            labels[label].sentence
+            if label
+            else "In training, something else happens than dropout on the weights.",
             expected=f"each weight is dropped with p = {reading.rate} and kept ones are multiplied by"
             f" {reading.expected_factor:.3g}",
             actual=reading.says,
             mistake=label,
-            line=blame.line_of(label, "dropout"),
+            line=blame.line_of(label or "", "dropout"),
         )
 
 
@@ -402,6 +410,14 @@ def gradients_reach_the_input_and_every_projection(
             mistake=backward_mistake(seen.called.backward, blame),
             line=problem_line(seen.called.backward) or blame.cut(),
         )
+    broken = gradients.broken_by_dropout
+    if broken is not None:
+        fail(
+            "In training, with dropout: " + problem_text(candidate, broken),
+            expected="output.backward() works in training mode",
+            mistake=backward_mistake(broken, blame) or "inplace_breaks_backward",
+            line=problem_line(broken) or blame.dropout_layer(),
+        )
     lost = gradients.compared() if steps.right else gradients.reached()
     if lost.missing:
         fail(
@@ -416,7 +432,7 @@ def gradients_reach_the_input_and_every_projection(
             "The output is right and the gradient of " + ", ".join(lost.wrong) + " is not.",
             expected="the gradient of the formula",
             actual="another gradient: a part of the graph is cut or a custom backward is wrong",
-            mistake="gradient_detached",
+            mistake="gradient_detached" if blame.cuts() else None,
             line=blame.cut(),
         )
 

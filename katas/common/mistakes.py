@@ -227,6 +227,11 @@ def layer_norm(out: Tensor) -> Tensor:
     return F.layer_norm(out, out.shape[-1:])
 
 
+def again(role: str) -> Callable[[Context], Context]:
+    """The output passes through a layer that has done its work already."""
+    return lambda c: c.but(output=c.layers[role](c.mixed))
+
+
 def norm_qk(c: Context) -> Context:
     query, key = c.layers["query"](c.x), c.layers["key"](c.x)
     return c.but(query=layer_norm(query), key=layer_norm(key), value=c.layers["value"](c.x))
@@ -518,6 +523,15 @@ MIX = (
 
 OUTPUT = (
     Form("no_output_proj", {"output": pass_on}, needs=frozenset({"output_step", "output_layer"})),
+    *(
+        Form(
+            "no_output_proj",
+            {"output": again(role)},
+            needs=frozenset({"output_step", "output_layer"}),
+            shows=f"the {role} layer is applied to the mixed values, where the output layer belongs",
+        )
+        for role in ("query", "key", "value")
+    ),
     Form(
         "extra_output_proj",
         {"output": lambda c: c.but(output=c.layers["output"](c.mixed))},
@@ -673,8 +687,16 @@ CAUSAL_WITHOUT_MASK_STEP = (
     ),
 )
 
+DROPOUT = (
+    Form(
+        "dropout_no_rescale",
+        {"drop": lambda c: c.but(weights=c.weights * (1 - c.rate))},
+        shows="the weights are multiplied by 1 - dropout_rate in eval mode",
+    ),
+)
+
 VALUES = (*SCALE, *SCORES, *PROJECTIONS, *SOFTMAX, *MIX, *OUTPUT)
-MASKED_VALUES = (*SCALE, *MASK, *SCORES, *PROJECTIONS, *SOFTMAX, *MIX, *OUTPUT)
+MASKED_VALUES = (*SCALE, *MASK, *DROPOUT, *SCORES, *PROJECTIONS, *SOFTMAX, *MIX, *OUTPUT)
 
 
 def dropped(rule: Callable[[Context], Tensor]) -> Callable[[Context], Context]:
