@@ -115,6 +115,8 @@ def _axes(failure: Failure) -> str | None:
 
 def _masks(failure: Failure) -> str | None:
     text = failure.text
+    if failure.type not in ("TypeError", "RuntimeError", "AttributeError", "IndexError", "ValueError"):
+        return None
     if "only supports boolean masks" in text or "bitwise_not" in text or "~" in text or "logical_not" in text:
         return "mask_dtype_assumed_bool"
     if (

@@ -11,7 +11,9 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from grader.confine.apply import Applied
@@ -132,6 +134,7 @@ def enter(channel_fd: int, output_fd: int, bind: Callable[[], Applied]) -> None:
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - lives as long as the process
     sys.stdout = open(1, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+    torch.compile = _as_it_is
     with socket.socket(fileno=channel_fd) as channel:
         try:
             channel.sendall(encode(greeting))
@@ -139,6 +142,12 @@ def enter(channel_fd: int, output_fd: int, bind: Callable[[], Applied]) -> None:
                 serve(channel)
         except (OSError, ProtocolError):
             return  # the judge went away: nobody is left to tell
+
+
+def _as_it_is(model: Any = None, **_: Any) -> Any:
+    """`torch.compile` where no compiler can be started: the code runs as it is, with the same numbers."""
+    print("torch.compile: no compiler here, so the code was run as it is, which gives the same numbers.")
+    return model if model is not None else lambda function: function
 
 
 def _named(applied: Applied) -> tuple[str, ...]:

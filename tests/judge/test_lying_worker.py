@@ -1,0 +1,46 @@
+"""Whatever a worker answers within the protocol, the judge ends with a verdict, which is no pass."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from grader.catalog import Catalog
+from grader.judge.content import load_content
+from grader.judge.oracle_caller import OracleCaller
+from grader.judge.plain import plain_grade
+from grader.judge.session import judge_caller
+from grader.records import Grade, Submission, decode_grade, encode_grade
+from tests.judge.liar import Liar
+
+KATAS = ("v1", "v2", "v3", "v4")
+
+
+def judged(catalog: Catalog, seed: int) -> tuple[Grade, Liar]:
+    torch.set_num_threads(1)  # as every judge does
+    kata = catalog.get(KATAS[seed % len(KATAS)])
+    content = load_content(kata, catalog)
+    liar = Liar(OracleCaller(content), seed)
+    answer = Submission(name=kata.file_name, source=kata.solution.read_bytes(), sha256="0" * 64)
+    return judge_caller(answer, content, liar, seed), liar
+
+
+def holds(grade: Grade, liar: Liar) -> None:
+    """The grade is a document; a worker that lies all the time has not passed."""
+    document = plain_grade(grade)
+    assert decode_grade(encode_grade(document)) == document
+    assert grade.verdict in ("passed", "failed", "unrunnable")
+    assert not (liar.often == 1.0 and grade.verdict == "passed")
+    assert (grade.reason is None) == (grade.verdict == "passed")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_lies_do_not_break_the_judge(catalog: Catalog, seed: int) -> None:
+    holds(*judged(catalog, seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(1000, 1600, 50))
+def test_many_lies_do_not_break_the_judge(catalog: Catalog, start: int) -> None:
+    for seed in range(start, start + 50):
+        holds(*judged(catalog, seed))
