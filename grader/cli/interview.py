@@ -154,11 +154,11 @@ def interview_command() -> None:
 def grade_apart(
     submission: Submission, kata: Kata, catalog: Catalog, options: Options | None = None
 ) -> Grade:
-    """Grade in a process of its own: a room has threads and a terminal, which nothing may be forked from."""
-    from grader.engine.once import grade_in_subprocess
+    """Grade through the engine or in a fresh process: nothing may be forked from a room's threads."""
     from grader.grading import Options as Default
+    from grader.grading import begin as begin_grading
 
-    return grade_in_subprocess(submission, kata, catalog, options or Default())
+    return begin_grading(submission, kata, catalog, options or Default()).result()
 
 
 def begin(
@@ -186,6 +186,7 @@ def begin(
     else:
         katas = opening.ladder(app.catalog) if ladder else opening.at_random(app.catalog, seed)
     wish = opening.Wish(katas=katas, minutes=minutes, practice=not strict, guided=guided, seed=seed)
+    app.warm_up()
     return opening.open_interview(wish, app.folder, app.history, app.interviews, app.moment)
 
 

@@ -269,6 +269,9 @@ def every_kind_of_mask_is_accepted(candidate: Candidate, blame: Blame, steps: St
     if not any(seen.output is not None for seen in candidate.unmasked):
         raise NotReached("forward does not run without a mask either")
     failed = [seen for seen in candidate.masked if seen.problem is not None]
+    if any(seen.problem is not None for seen in candidate.unmasked):
+        base = candidate.unmasked[0].drawn.x.shape  # other sizes of x crash by themselves
+        failed = [seen for seen in failed if seen.drawn.x.shape == base]
     if not failed:
         return
     first = failed[0]
