@@ -1,4 +1,4 @@
-"""Whole processes, as a person starts them: `kata grade` cold and warm, `kata --help`, a save in `kata watch`."""
+"""Whole processes, as a person starts them: `kata grade` cold and warm, `--help`, a save in `watch`."""
 
 from __future__ import annotations
 

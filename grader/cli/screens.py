@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
-from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -23,6 +21,9 @@ from grader.records import Verdict
 from grader.report.neutral import for_terminal
 
 if TYPE_CHECKING:
+    from rich.markdown import Markdown
+    from rich.syntax import Syntax
+
     from grader.doctor import Section
     from grader.linting import LintReport
     from grader.memory.advice import Advice
@@ -62,7 +63,7 @@ def katas(standings: Sequence[Standing]) -> RenderableType:
 
 def brief(kata: Kata) -> Iterator[RenderableType]:
     """The interviewer's brief, then what gives points."""
-    yield Markdown(kata.text("brief.md"))
+    yield _markdown(kata.text("brief.md"))
     yield Text()
     table = _table("points", "for")
     for concept in kata.concepts:
@@ -80,7 +81,7 @@ def brief(kata: Kata) -> Iterator[RenderableType]:
 
 def interview_brief(kata: Kata) -> Iterator[RenderableType]:
     """The brief as it is given at the beginning of an interview."""
-    yield Markdown(kata.text("brief.md"))
+    yield _markdown(kata.text("brief.md"))
     yield Text()
 
 
@@ -120,7 +121,7 @@ def hints(given: Iterable[Hint], kata: Kata) -> Iterator[RenderableType]:
     """Hints as the author wrote them, and how to get the next."""
     for hint in given:
         yield Text(f"{kata.id} · hint {hint.number} of {hint.total}", "bold")
-        yield Padding(Markdown(hint.text), (0, 0, 1, 0))
+        yield Padding(_markdown(hint.text), (0, 0, 1, 0))
         if hint.again:
             yield Text(f"There are no more hints. All of them: kata hint {kata.id} --all")
         elif hint.number < hint.total:
@@ -148,7 +149,15 @@ def _code(title: str, text: str) -> RenderableType:
     return Group(Text(title, "bold"), _syntax(text))
 
 
+def _markdown(text: str) -> Markdown:
+    from rich.markdown import Markdown  # as slow to load as all the rest, and most screens show none
+
+    return Markdown(text)
+
+
 def _syntax(text: str, first: int = 1) -> Syntax:
+    from rich.syntax import Syntax
+
     return Syntax(text, "python", theme="ansi_dark", line_numbers=True, start_line=first, word_wrap=True)
 
 
