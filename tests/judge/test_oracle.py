@@ -1,0 +1,143 @@
+"""The oracle's steps are attention, and its variants share what they have in common."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from grader.judge.oracle import Affine, Context, Form, Plan, compose, evaluate, matches, run, same
+from tests.judge.stage import LEVELS, content
+
+BATCH, SEQ_LEN, WIDTH = 3, 5, 8
+
+
+def drawn(*shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(math.prod(shape)))
+
+
+def context(mask: Tensor | None = None) -> Context:
+    generator = torch.Generator().manual_seed(3)
+    layers = {
+        role: Affine(
+            torch.randn(WIDTH, WIDTH, generator=generator) / 2, torch.randn(WIDTH, generator=generator)
+        )
+        for role in ("query", "key", "value", "output")
+    }
+    visible = None if mask is None else mask != 0
+    return Context(x=drawn(BATCH, SEQ_LEN, WIDTH), layers=layers, mask=mask, visible=visible)
+
+
+def formula(c: Context, kata: str) -> Tensor:
+    """Attention one query at a time, over the keys that it may see."""
+    query, key, value = (c.layers[role](c.x) for role in ("query", "key", "value"))
+    rows = torch.zeros(BATCH, SEQ_LEN, WIDTH)
+    for sample, row in itertools.product(range(BATCH), range(SEQ_LEN)):
+        seen = [n for n in range(SEQ_LEN) if c.visible is None or bool(c.visible[sample, row, n])]
+        exps = [math.exp(float(query[sample, row] @ key[sample, n]) / math.sqrt(WIDTH)) for n in seen]
+        for weight, n in zip(exps, seen, strict=True):
+            rows[sample, row] += weight / sum(exps) * value[sample, n]
+    return c.layers["output"](rows) if kata == "v3" else rows
+
+
+def asymmetric_mask() -> Tensor:
+    mask = drawn(BATCH, SEQ_LEN, SEQ_LEN) > 0
+    mask[..., 0] = True
+    return mask
+
+
+@pytest.mark.parametrize("kata", LEVELS)
+def test_the_steps_give_the_formula(kata: str) -> None:
+    masks = [None, asymmetric_mask()] if kata in ("v3", "v4") else [None]
+    for mask in masks:
+        c = context(mask)
+        torch.testing.assert_close(run(content(kata).plan, c).output, formula(c, kata), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kata", ["v1", "v4"])
+def test_the_steps_give_what_the_library_gives(kata: str) -> None:
+    mask = asymmetric_mask() if kata == "v4" else None
+    c = context(mask)
+    library = F.scaled_dot_product_attention(*(c.layers[r](c.x) for r in ("query", "key", "value")), mask)
+    torch.testing.assert_close(run(content(kata).plan, c).output, library, rtol=1e-4, atol=1e-5)
+
+
+def test_dropout_falls_in_training_only() -> None:
+    c = context().but(rate=0.5)
+    plan = content("v4").plan
+    assert torch.equal(run(plan, c).output, run(plan, c).output)
+    assert bool((run(plan, c.but(training=True)).weights == 0).any())
+
+
+def test_a_variant_replaces_its_steps_and_no_other() -> None:
+    c = context()
+    unscaled = run(content("v1").plan, c, {"scale": lambda at: at})
+    torch.testing.assert_close(unscaled.weights, torch.softmax(unscaled.query @ unscaled.key.mT, -1))
+
+
+def test_all_variants_at_once_equal_each_by_itself() -> None:
+    stage = content("v3")
+    variants = [{}, *(form.steps for form in stage.values if form.fits(stage.plan, stage.features))]
+    c = context(asymmetric_mask()).but(extra={"output_step": True})
+    together = evaluate(stage.plan, variants, c)
+    for variant, output in zip(variants, together, strict=True):
+        if output is not None:
+            assert same(run(stage.plan, c, variant).output, output, rtol=0, atol=0)
+
+
+def test_variants_with_a_common_beginning_share_it() -> None:
+    calls: list[str] = []
+
+    def counted(name: str) -> Plan:
+        def step(c: Context) -> Context:
+            calls.append(name)
+            return c.but(output=c.x)
+
+        return {name: step}
+
+    plan = {**counted("first"), **counted("second")}
+    evaluate(plan, [{}, {"second": lambda c: c}, {"second": lambda c: c.but(output=-c.x)}], context())
+    assert calls == ["first", "second"]
+
+
+def test_a_variant_that_crashes_explains_nothing_and_disturbs_no_other() -> None:
+    outputs = evaluate(
+        content("v1").plan, [{"mix": lambda c: c.but(mixed=c.weights[..., :2] @ c.value)}, {}], context()
+    )
+    assert outputs[0] is None
+    assert outputs[1] is not None
+
+
+def test_mistakes_compose_unless_they_replace_the_same_step() -> None:
+    one, other, same_step = (Form("a", {"scale": abs}), Form("b", {"mix": abs}), Form("c", {"scale": abs}))
+    assert compose([one, other]) == {"scale": abs, "mix": abs}
+    assert compose([one, same_step]) is None
+    assert compose([]) == {}
+
+
+def test_a_context_is_changed_by_copy_and_only_where_it_has_fields() -> None:
+    c = context()
+    assert c.but(rate=0.3).rate == 0.3
+    assert c.rate == 0.0
+    with pytest.raises(TypeError, match="weigths"):
+        c.but(weigths=c.x)
+
+
+def test_equal_means_shape_nan_and_tolerance() -> None:
+    one = torch.tensor([1.0, float("nan"), float("inf")])
+    assert same(one, one.clone())
+    assert same(one, one + torch.tensor([1e-6, 0, 0]))
+    assert not same(one, one + torch.tensor([1e-2, 0, 0]))
+    assert not same(one, one.nan_to_num())
+    assert not same(one, one.unsqueeze(0))
+    assert not same(one, None)
+
+
+def test_matches_are_those_of_the_same_shape_and_values() -> None:
+    actual = torch.ones(2, 3)
+    assert matches(actual, [None, torch.ones(2, 3), torch.zeros(2, 3), torch.ones(3, 2)]) == [1]
+    assert matches(actual, [None, torch.ones(3, 2)]) == []
