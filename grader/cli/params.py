@@ -58,12 +58,16 @@ def _ids(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
 
 
 def isolation_option(default: Level) -> Callable[[FC], FC]:
-    """`--isolation`, with the environment variable that sets it for good."""
+    """`--isolation`, with the environment variable that sets it for one's own files.
+
+    Where the default is `strict`, files of others are graded: a setting must not weaken that unseen.
+    """
+    setting = None if default == "strict" else "KATA_ISOLATION"
     return click.option(
         "--isolation",
         type=click.Choice(get_args(Level)),
         default=default,
-        envvar="KATA_ISOLATION",
+        envvar=setting,
         show_envvar=True,
         show_default=True,
         help="strict refuses to run where the machine cannot confine the answer; process is for your own.",

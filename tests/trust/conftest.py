@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -21,3 +23,9 @@ def warm() -> Iterator[Ground]:
     """With an engine that all tests of a process share."""
     with open_ground("standard", engine=True) as ground:
         yield ground
+
+
+@pytest.fixture
+def fresh(warm: Ground, tmp_path: Path) -> Ground:
+    """The engine that all share, with a home of one's own."""
+    return dataclasses.replace(warm, home=tmp_path / "kata")

@@ -28,9 +28,13 @@ KEPT = ("PATH", "LANG", "PYTHONPATH", "VIRTUAL_ENV")
 
 @dataclass
 class Ground:
-    """Where graders run: their own folders, away from the arenas; `user` is an ordinary user's id or None."""
+    """Where graders run: their own folders, away from the arenas; `user` is an ordinary user's id or None.
+
+    `home` is the grader's own home, of the history.
+    """
 
     folder: Path
+    home: Path
     isolation: str
     user: int | None
     engine: bool
@@ -40,7 +44,7 @@ class Ground:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         return {
             **kept,
-            "KATA_HOME": str(self.folder / "kata"),
+            "KATA_HOME": str(self.home),
             "XDG_RUNTIME_DIR": str(self.folder / "run"),
             "TMPDIR": str(self.folder / "tmp"),
             "KATA_ENGINE": "on" if self.engine else "off",
@@ -117,7 +121,7 @@ def open_ground(isolation: str, *, user: int | None = None, engine: bool = False
     with tempfile.TemporaryDirectory(prefix="kata-trust-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        ground = Ground(folder, isolation, user, engine)
+        ground = Ground(folder, folder / "kata", isolation, user, engine)
         for part in ("kata", "run", "tmp"):
             (folder / part).mkdir(mode=0o700)
             if user is not None:
