@@ -227,7 +227,7 @@ except HistoryUnavailable as error:
     print(error.message)
 """
     run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-B", "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
     assert "cannot be read or written" in run.stdout
     assert len(history.attempts()) == 1

@@ -74,7 +74,9 @@ class WritingScreen(Screen[None]):
     # What is shown
 
     def show(self) -> None:
-        """Bring clock, file and log up to date."""
+        """Bring clock, file and log up to date; not before the screen is composed, nor on its way out."""
+        if not self.query("#file"):
+            return
         session = self.app.session
         one = session.round
         for event in one.events[self._shown :]:
