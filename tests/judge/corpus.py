@@ -21,7 +21,7 @@ GRADES_AT_ONCE = 2
 
 @dataclass(frozen=True)
 class Answer:
-    """One line of an `expected.jsonl`. `labels`: mistakes or the broken rule; a wrong answer may have none."""
+    """A line of an `expected.jsonl`. `labels`: mistakes or the broken rule; a wrong answer may have none."""
 
     path: Path
     kata: str
