@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from kata_content.common.checks import (
-    attention_is_written_by_hand,
-    each_row_of_weights_sums_to_one,
+from kata_content.common.checks.end_to_end import (
     eval_mode_is_deterministic,
-    forward_returns_one_tensor_of_the_shape_and_dtype_of_x,
-    forward_runs_on_every_batch_size_length_and_width,
-    gradients_reach_the_input_and_every_projection,
-    it_runs_in_float16,
-    large_logits_stay_finite,
     permuting_the_tokens_permutes_the_output,
-    query_key_and_value_come_from_their_own_projections,
     samples_of_a_batch_do_not_see_each_other,
+    the_output_equals_the_formula_on_every_probe,
+    training_without_dropout_gives_the_same_output,
+)
+from kata_content.common.checks.formula import (
+    each_row_of_weights_sums_to_one,
+    query_key_and_value_come_from_their_own_projections,
     scores_are_divided_by_sqrt_hidden_dim,
     scores_compare_every_query_with_every_key,
+    the_output_mixes_the_values_with_the_weights,
+)
+from kata_content.common.checks.interface import (
+    attention_is_written_by_hand,
+    forward_returns_one_tensor_of_the_shape_and_dtype_of_x,
+    forward_runs_on_every_batch_size_length_and_width,
     the_class_builds_with_a_given_hidden_dim,
+)
+from kata_content.common.checks.robustness import (
+    it_runs_in_float16,
+    large_logits_stay_finite,
+)
+from kata_content.common.checks.training import (
+    gradients_reach_the_input_and_every_projection,
     the_input_and_the_mask_are_not_modified,
     the_module_stays_in_its_mode,
-    the_output_equals_the_formula_on_every_probe,
-    the_output_mixes_the_values_with_the_weights,
-    training_without_dropout_gives_the_same_output,
 )
 
 from grader.authoring import Blame, Candidate, NotReached, check, fail

@@ -1,0 +1,67 @@
+"""Dropout: on the weights, in training, at the rate, rescaled."""
+
+from __future__ import annotations
+
+from kata_content.common.checks.premises import require_masked_output, require_some_output
+
+from grader.authoring import (
+    Blame,
+    Candidate,
+    DropoutMeter,
+    Labels,
+    NotReached,
+    check,
+    fail,
+    require,
+)
+
+
+@check("dropout", why="Dropout is for training; at inference the same input must give the same output.")
+def in_eval_mode_nothing_is_dropped(candidate: Candidate, blame: Blame) -> None:
+    require_some_output(candidate)
+    if blame.fresh_layer() is not None:
+        raise NotReached("a layer made anew at each call makes the output random")
+    if candidate.eval_is_random:
+        label, line = blame.random_eval()
+        fail(
+            "Two calls in eval mode give different outputs.",
+            expected="model.eval() switches dropout off",
+            actual="the output is still random",
+            mistake=label,
+            line=line,
+        )
+
+
+@check(
+    "dropout",
+    why="Dropping attention weights, each kept one grown by 1/(1-p), is what regularises attention.",
+)
+def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(
+    candidate: Candidate, dropout: DropoutMeter, blame: Blame, labels: Labels
+) -> None:
+    require_some_output(candidate)
+    reading = dropout.wrong
+    if reading is not None:
+        label = None if blame.drops_something_else() else reading.mistake
+        fail(
+            labels[label].sentence
+            if label
+            else "In training, something else happens than dropout on the weights.",
+            expected=f"each weight is dropped with p = {reading.rate} and kept ones are multiplied by"
+            f" {reading.expected_factor:.3g}",
+            actual=reading.says,
+            mistake=label,
+            line=blame.line_of(label or "", "dropout"),
+        )
+
+
+@check("dropout", why="Dropping logits makes 0 · -inf = NaN and lets hidden keys back in.")
+def in_training_hidden_keys_stay_hidden(candidate: Candidate, dropout: DropoutMeter) -> None:
+    require_masked_output(candidate)
+    require(
+        dropout.hidden_stay_hidden,
+        "In training mode with a mask, hidden keys come back or the output is NaN.",
+        expected="hidden keys keep weight 0 in training",
+        actual="a hidden key has weight, or a value is NaN",
+        mistake="dropout_before_softmax",
+    )

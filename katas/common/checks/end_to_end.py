@@ -1,0 +1,97 @@
+"""The gates: the whole output against the formula. They carry no points."""
+
+from __future__ import annotations
+
+import torch
+from kata_content.common.checks.premises import require_some_output, steady_base
+
+from grader.authoring import (
+    Candidate,
+    NotReached,
+    Variations,
+    apart,
+    check,
+    difference,
+    fail,
+    require,
+)
+
+
+@check("end_to_end", why="Right on one example is luck; right on all of them is an answer.")
+def the_output_equals_the_formula_on_every_probe(candidate: Candidate) -> None:
+    require_some_output(candidate)
+    layout = candidate.layout
+    wrong = [
+        seen
+        for seen in candidate.observations
+        if seen.output is None or layout is None or not candidate.reproduces(seen, layout)
+    ]
+    if wrong:
+        fail(
+            f"{len(wrong)} of {len(candidate.observations)} inputs give another output than the formula,"
+            f" first on {wrong[0].probe.says}.",
+            expected="softmax(QKᵀ/√d)V with the weights that the grader set",
+            actual=difference(candidate, wrong[0]),
+        )
+
+
+@check("end_to_end", why="Samples of a batch are strangers; one must not change another's output.")
+def samples_of_a_batch_do_not_see_each_other(candidate: Candidate, variations: Variations) -> None:
+    seen = steady_base(candidate)
+    other = variations.changed_sample
+    if other.output is None or other.output.shape != seen.drawn.x.shape:
+        raise NotReached("forward gave no output of x's shape")
+    assert seen.output is not None
+    require(
+        torch.allclose(seen.output[0], other.output[0], atol=1e-5, rtol=1e-4, equal_nan=True),
+        "Changing the second sample changed the output of the first.",
+        expected="each sample's output depends on that sample only",
+        actual="the first sample's output moved",
+    )
+
+
+@check("end_to_end", why="Self-attention without positions treats tokens as a set: reorder in, reorder out.")
+def permuting_the_tokens_permutes_the_output(candidate: Candidate, variations: Variations) -> None:
+    seen = steady_base(candidate)
+    order, other = variations.order, variations.permuted_tokens
+    if other.output is None or other.output.shape != seen.drawn.x.shape:
+        raise NotReached("forward gave no output of x's shape")
+    assert seen.output is not None
+    require(
+        torch.allclose(seen.output[:, order], other.output, atol=1e-5, rtol=1e-4, equal_nan=True),
+        "Permuting the tokens of x did something else than permute the output.",
+        expected="the same outputs in the new order",
+        actual="other outputs",
+    )
+
+
+@check("end_to_end", why="Training computes the same attention; only dropout may differ.")
+def training_without_dropout_gives_the_same_output(candidate: Candidate, variations: Variations) -> None:
+    if candidate.kata.has_dropout and not candidate.takes_rate:
+        raise NotReached(
+            "the constructor takes no dropout rate, so dropout cannot be switched off in training"
+        )
+    probe = candidate.standard_probes[-1]
+    still = candidate.observe(probe)
+    moved = candidate.observe(probe, training=True)
+    if still.output is None or moved.output is None or still.output.shape != moved.output.shape:
+        raise NotReached("forward gave no output in one of the modes")
+    if variations.drops_at_rate_zero:
+        raise NotReached("something is still dropped at rate 0; the dropout check says what")
+    require(
+        torch.allclose(still.output, moved.output, atol=1e-5, rtol=1e-4, equal_nan=True),
+        "In training mode with dropout rate 0 the output differs from eval mode.",
+        expected="the same output",
+        actual=apart(still.output, moved.output),
+    )
+
+
+@check("end_to_end", why="The same input must give the same output in eval mode.")
+def eval_mode_is_deterministic(candidate: Candidate) -> None:
+    require_some_output(candidate)
+    require(
+        not candidate.eval_is_random,
+        "Two calls in eval mode give different outputs.",
+        expected="equal outputs",
+        actual="the output is random",
+    )

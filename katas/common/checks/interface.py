@@ -1,0 +1,160 @@
+"""Does the class build, does forward run, does it return what it should?"""
+
+from __future__ import annotations
+
+from kata_content.common.checks.premises import require_call
+
+from grader.authoring import (
+    Blame,
+    Candidate,
+    NotReached,
+    Variations,
+    check,
+    fail,
+    mistake_behind,
+    no_tensor,
+    problem_line,
+    problem_text,
+    require,
+)
+
+RUNS = "A model that only works on the shapes of one example is not finished."
+
+
+@check("interface", why="The interviewer builds your class with their own width before anything else.")
+def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame) -> None:
+    rig = candidate.rig()
+    if rig.problem is not None:
+        fail(
+            problem_text(candidate, rig.problem),
+            expected=f"{candidate.kata.class_name}({rig.width}) builds",
+            mistake=mistake_behind(rig.problem, candidate),
+            line=problem_line(rig.problem),
+        )
+    assert rig.built is not None
+    if rig.made_in_forward:
+        fail(
+            "The instance has no parameters before forward is called.",
+            expected="layers made in __init__",
+            actual="layers made in forward",
+            mistake="parameters_created_in_forward",
+            line=blame.source.find_in_forward(r"nn\.|randn|torch\.rand|empty|Parameter"),
+        )
+    if not rig.built.parameters:
+        made = blame.source.find_in_forward(r"nn\.(Linear|Parameter)|randn|torch\.rand\b|torch\.empty")
+        held = blame.source.find(r"nn\.(Linear|Parameter)|randn|torch\.rand\b|torch\.empty")
+        fail(
+            "The module has no parameters, so there is nothing to train."
+            + (
+                " What it keeps in a plain list or a plain tensor, it does not know."
+                if held and not made
+                else ""
+            ),
+            expected="query, key and value projections as parameters of the module",
+            actual="no parameters",
+            mistake="parameters_created_in_forward" if made else None if held else "projection_unused",
+            line=made or held,
+        )
+    made = blame.fresh_layer()
+    if made is not None:
+        fail(
+            "forward makes a layer anew at each call.",
+            expected="layers made in __init__",
+            actual="a layer made in forward",
+            mistake="parameters_created_in_forward",
+            line=made,
+        )
+    matrices = [info for info in rig.built.parameters if len(info.shape) >= 2]
+    wrong = [info for info in matrices if rig.width not in info.shape]
+    if wrong and not rig.units:
+        fail(
+            f"The layers do not follow hidden_dim: {wrong[0].name} has the shape {tuple(wrong[0].shape)}"
+            f" though hidden_dim is {rig.width}.",
+            expected=f"layers of width {rig.width}",
+            actual=f"{tuple(wrong[0].shape)}",
+            mistake="hard_coded_sizes",
+            line=blame.source.find(r"nn\.(Linear|Parameter)"),
+        )
+
+
+@check("interface", why="Whatever calls your module goes on computing with what it returns.")
+def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(
+    candidate: Candidate, blame: Blame, variations: Variations
+) -> None:
+    seen = candidate.observe(candidate.standard_probes[0])
+    require_call(candidate, seen, "forward(x) returns a tensor", variations)
+    called = seen.called
+    assert called is not None
+    expected = f"one tensor of shape {tuple(seen.drawn.x.shape)}"
+    if called.returned == "none":
+        only_without = any(other.output is not None for other in candidate.masked)
+        fail(
+            no_tensor(seen),
+            expected=expected,
+            actual="None",
+            mistake="returns_none_without_mask" if only_without else "attention_result_discarded",
+            line=blame.last(),
+        )
+    if called.returned in ("other", "odd"):
+        fail(no_tensor(seen), expected=expected, actual=called.odd or called.type, line=blame.last())
+    if called.returned == "tuple":
+        fail(
+            f"forward returned a {called.type} of {called.length}; only the output is asked for."
+            " Its first element was judged from here on.",
+            expected=expected,
+            actual=f"a {called.type} of {called.length}",
+            mistake="returns_tuple",
+            line=blame.last(),
+        )
+    assert seen.output is not None
+    if seen.output.shape != seen.drawn.x.shape:
+        fail(
+            "forward returned a tensor of another shape than x.",
+            expected=expected,
+            actual=f"shape {tuple(seen.output.shape)}",
+            line=blame.last(),
+        )
+    require(
+        seen.dtype == seen.drawn.x.dtype,
+        "forward returned another dtype than x has.",
+        expected=str(seen.drawn.x.dtype),
+        actual=str(seen.dtype),
+        line=blame.last(),
+    )
+
+
+@check("interface", why=RUNS)
+def forward_runs_on_every_batch_size_length_and_width(candidate: Candidate, blame: Blame) -> None:
+    first, *others = candidate.unmasked
+    if first.problem is not None:
+        raise NotReached("forward does not run at all")
+    for seen in others:
+        if seen.problem is not None:
+            fail(
+                f"On {seen.probe.says}: " + problem_text(candidate, seen.problem),
+                expected=f"a tensor of shape {tuple(seen.drawn.x.shape)}",
+                mistake=mistake_behind(seen.problem, candidate)
+                or ("hard_coded_sizes" if blame.source.written_size() else None),
+                line=problem_line(seen.problem),
+            )
+        if seen.output is not None and first.output is not None and first.output.shape == first.drawn.x.shape:
+            require(
+                seen.output.shape == seen.drawn.x.shape,
+                f"On {seen.probe.says} the output has another shape than x.",
+                expected=f"shape {tuple(seen.drawn.x.shape)}",
+                actual=f"shape {tuple(seen.output.shape)}",
+            )
+
+
+@check("interface", why="The point of the exercise is to write attention, not to call it.")
+def attention_is_written_by_hand(blame: Blame) -> None:
+    found = blame.banned_call()
+    if found is not None:
+        name, line = found
+        fail(
+            f"The answer calls {name}, which this kata does not allow.",
+            expected="matrix products and a softmax of your own",
+            actual=name,
+            mistake="uses_builtin",
+            line=line,
+        )

@@ -1,0 +1,103 @@
+"""What training needs and callers rely on: gradients, and no side effects."""
+
+from __future__ import annotations
+
+import torch
+from kata_content.common.checks.premises import require_some_output
+
+from grader.authoring import (
+    Blame,
+    Candidate,
+    GradientMeter,
+    NotReached,
+    Steps,
+    backward_mistake,
+    check,
+    fail,
+    missing_mistake,
+    problem_line,
+    problem_text,
+    require,
+)
+
+
+@check("gradients", why="A layer that no gradient reaches never learns, and nothing else shows it.")
+def gradients_reach_the_input_and_every_projection(
+    candidate: Candidate, gradients: GradientMeter, steps: Steps, blame: Blame
+) -> None:
+    require_some_output(candidate)
+    seen = gradients.seen
+    if seen.problem is not None or seen.called is None or seen.output is None:
+        raise NotReached("forward did not run on an input that wants gradients")
+    if seen.output.shape != seen.drawn.x.shape:
+        raise NotReached("the output has another shape than x")
+    if seen.called.backward is not None:
+        fail(
+            problem_text(candidate, seen.called.backward),
+            expected="output.backward() works",
+            mistake=backward_mistake(seen.called.backward, blame),
+            line=problem_line(seen.called.backward) or blame.cut(),
+        )
+    broken = gradients.broken_by_dropout
+    if broken is not None:
+        fail(
+            "In training, with dropout: " + problem_text(candidate, broken),
+            expected="output.backward() works in training mode",
+            mistake=backward_mistake(broken, blame) or "inplace_breaks_backward",
+            line=problem_line(broken) or blame.dropout_layer(),
+        )
+    lost = gradients.compared() if steps.right else gradients.reached()
+    if lost.missing:
+        fail(
+            "The output depends on " + ", ".join(lost.missing) + ", and no gradient arrives there.",
+            expected="a gradient for x and for every projection",
+            actual="no gradient for " + ", ".join(lost.missing),
+            mistake=missing_mistake(blame),
+            line=blame.cut(),
+        )
+    if lost.wrong:
+        fail(
+            "The output is right and the gradient of " + ", ".join(lost.wrong) + " is not.",
+            expected="the gradient of the formula",
+            actual="another gradient: a part of the graph is cut or a custom backward is wrong",
+            mistake="gradient_detached" if blame.cuts() else None,
+            line=blame.cut(),
+        )
+
+
+@check("side_effects", why="The caller goes on using x and the mask.")
+def the_input_and_the_mask_are_not_modified(candidate: Candidate) -> None:
+    require_some_output(candidate)
+    for seen in candidate.observations:
+        if seen.x_after is not None:
+            require(
+                torch.equal(seen.x_after, seen.drawn.x),
+                "x has other values after the call.",
+                expected="x as it was",
+                actual="x was changed in place",
+                mistake="mutates_input",
+            )
+        if seen.mask_after is not None and seen.drawn.mask is not None:
+            require(
+                torch.equal(seen.mask_after, seen.drawn.mask),
+                "The caller's attention_mask has other values after the call.",
+                expected="the mask as it was",
+                actual="the mask was changed in place",
+                mistake="mutates_mask_argument",
+            )
+
+
+@check("side_effects", why="train() and eval() belong to the caller; forward must not switch them.")
+def the_module_stays_in_its_mode(candidate: Candidate, blame: Blame) -> None:
+    require_some_output(candidate)
+    for training in (False, True):
+        seen = candidate.observe(candidate.standard_probes[0], training=training)
+        if seen.called is not None:
+            require(
+                seen.called.training_after == training,
+                "forward switched the module's mode.",
+                expected=f"model.training stays {training}",
+                actual=f"model.training is {seen.called.training_after} after the call",
+                mistake="eval_called_in_forward",
+                line=blame.source.find(r"self\.(eval|train)\("),
+            )
