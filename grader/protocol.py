@@ -251,6 +251,8 @@ def decode_tensors(body: bytes) -> dict[str, Tensor]:
         shape, kind, data = entry["shape"], entry["dtype"], entry["data"]
         if kind not in DTYPES or len(shape) > MAX_DIMENSIONS:
             raise ProtocolError(f"a tensor of dtype {kind} with {len(shape)} axes is not accepted")
+        if max(shape, default=0) > MAX_BODY:  # beside a size of 0 any other fits into no bytes
+            raise ProtocolError(f"a tensor of shape {shape} is not accepted")
         dtype = DTYPES[kind]
         if data:
             tensors[name] = torch.frombuffer(bytearray(data), dtype=dtype).reshape(shape)

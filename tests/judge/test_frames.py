@@ -1,0 +1,285 @@
+"""The judge's reader of frames meets bytes that no worker of ours would send.
+
+It ends with a reply or with `WorkerLost`, in time, and takes no more memory than arrived.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import msgspec
+import pytest
+import torch
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from grader.handles import ExitStatus, WorkerHandle
+from grader.judge.channel import Channel, WorkerLost
+from grader.protocol import (
+    DTYPES,
+    MAX_BODY,
+    MAX_DIMENSIONS,
+    MAX_HEADER,
+    MAX_TENSORS,
+    PREFIX,
+    Called,
+    Confined,
+    Describe,
+    ProtocolError,
+    decode_reply,
+    decode_tensors,
+    encode,
+    frame_lengths,
+)
+
+SLOW_BOX = settings(deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@dataclass
+class NoProcess:
+    """Stands for a worker that only a socket is left of."""
+
+    killed: bool = False
+    full: bool = False
+
+    def kill(self) -> None:
+        self.killed = True
+
+    def status(self, seconds: float) -> ExitStatus | None:
+        del seconds
+        return ExitStatus(code=0)
+
+    def overflows(self) -> bool:
+        return self.full
+
+
+@contextmanager
+def connected(total: float = 5.0) -> Iterator[tuple[Channel, socket.socket, NoProcess]]:
+    """A channel, the worker's end of it, and the worker."""
+    ours, theirs = socket.socketpair()
+    output, printed = os.pipe()
+    os.close(printed)
+    process = NoProcess()
+    channel = Channel(WorkerHandle(ours, output, process, "strict"), total)
+    with theirs:
+        try:
+            yield channel, theirs, process
+        finally:
+            channel.close()
+
+
+def read(data: bytes, seconds: float = 2.0) -> WorkerLost | None:
+    """What comes of a reply of these bytes; the sender then closes its end."""
+    with connected() as (channel, theirs, process):
+        sender = threading.Thread(target=send, args=(theirs, data))
+        sender.start()
+        try:
+            channel.exchange(Describe(instance=0), None, seconds)
+        except WorkerLost as lost:
+            assert process.killed
+            return lost
+        finally:
+            sender.join()
+        return None
+
+
+def send(theirs: socket.socket, data: bytes) -> None:
+    try:
+        theirs.sendall(data)
+        theirs.shutdown(socket.SHUT_WR)
+    except OSError:
+        return  # the judge has seen enough
+
+
+def frame(header: bytes, body: bytes = b"") -> bytes:
+    return PREFIX.pack(b"AK1\0", len(header), len(body)) + header + body
+
+
+def safetensors(entries: object, data: bytes = b"") -> bytes:
+    header = json.dumps(entries).encode()
+    return struct.pack("<Q", len(header)) + header + data
+
+
+NUMBERS = st.integers(-(2**65), 2**65)
+ENTRIES = st.fixed_dictionaries(
+    {
+        "dtype": st.sampled_from([*DTYPES, "F8_E4M3", "C64", "U64", "", "f32"]),
+        "shape": st.lists(st.one_of(st.integers(0, 9), NUMBERS), max_size=9),
+        "data_offsets": st.lists(st.one_of(st.integers(0, 64), NUMBERS), min_size=2, max_size=2),
+    }
+)
+BODIES = st.one_of(
+    st.binary(max_size=200),
+    st.builds(
+        safetensors,
+        st.dictionaries(st.text(max_size=8), st.one_of(ENTRIES, st.text(max_size=9)), max_size=4),
+        st.binary(max_size=64),
+    ),
+)
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), NUMBERS, st.floats(), st.text(max_size=9)),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=4),
+    max_leaves=8,
+)
+FIELDS = st.sampled_from(
+    ["kind", "returned", "type", "shape", "trace", "parameters", "stage", "text", "line", "level", "backward"]
+)
+KINDS = st.sampled_from(["called", "built", "loaded", "failure", "confined", "call", "", "\ud7ff"])
+HEADERS = st.one_of(
+    st.binary(max_size=200),
+    st.builds(
+        lambda kind, more: json.dumps({**more, "kind": kind}).encode(),
+        KINDS,
+        st.dictionaries(FIELDS, JSON, max_size=6),
+    ),
+)
+
+
+@SLOW_BOX
+@given(st.one_of(st.binary(max_size=300), st.builds(frame, HEADERS, BODIES)))
+@example(frame(b'{"kind":"built","parameters":[]}'))
+@example(b"AK1\0" + struct.pack("<II", 0xFFFFFFFF, 0xFFFFFFFF))
+def test_any_bytes_are_a_reply_or_a_lost_worker(data: bytes) -> None:
+    lost = read(data)
+    assert lost is None or lost.why in ("garbage", "ended")
+
+
+@SLOW_BOX
+@given(st.binary(max_size=64), st.data())
+def test_a_frame_with_some_bytes_changed(noise: bytes, data: st.DataObject) -> None:
+    honest = encode(
+        Called(returned="tensor", type="Tensor", shape=(2, 3)),
+        {"output": torch.ones(2, 3), "x_after": torch.zeros(2, 3)},
+    )
+    start = data.draw(st.integers(0, len(honest)))
+    lost = read(honest[:start] + noise + honest[start + len(noise) :])
+    assert lost is None or lost.why in ("garbage", "ended")
+
+
+@SLOW_BOX
+@given(HEADERS)
+@example(b'{"kind":"failure","stage":"load","type":"\\ud800","text":"lone"}')
+@example(b"[" * 100_000)
+@example(b'{"kind":"called","returned":"tensor","type":"T","shape":[' + b"[" * 10_000)
+def test_a_header_is_a_reply_or_a_protocol_error(header: bytes) -> None:
+    try:
+        reply = decode_reply(header)
+    except ProtocolError:
+        return
+    msgspec.json.encode(reply)  # it can be told on
+
+
+@SLOW_BOX
+@given(BODIES)
+@example(safetensors({"a": {"dtype": "F32", "shape": [0, 2**62], "data_offsets": [0, 0]}}))
+@example(safetensors({"a": {"dtype": "F32", "shape": [2**32, 2**32], "data_offsets": [0, 0]}}))
+@example(safetensors({"a": {"dtype": "F32", "shape": [0] * 7, "data_offsets": [0, 0]}}))
+@example(safetensors({"a": {"dtype": "F32", "shape": [2**63, 0], "data_offsets": [0, 0]}}))
+def test_a_body_is_tensors_within_its_size_or_a_protocol_error(body: bytes) -> None:
+    try:
+        tensors = decode_tensors(body)
+    except ProtocolError:
+        return
+    assert len(tensors) <= MAX_TENSORS
+    assert sum(value.numel() * value.element_size() for value in tensors.values()) <= len(body)
+    for value in tensors.values():
+        assert value.dim() <= MAX_DIMENSIONS
+        assert value.is_contiguous()
+        assert value.dtype in DTYPES.values()
+
+
+def test_more_tensors_than_allowed_are_refused() -> None:
+    empty = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+    with pytest.raises(ProtocolError, match="over the bound"):
+        decode_tensors(safetensors({f"t{number}": empty for number in range(MAX_TENSORS + 1)}))
+
+
+@pytest.mark.parametrize(
+    "lengths", [(0, 0), (MAX_HEADER + 1, 0), (10, MAX_BODY + 1), (0xFFFFFFFF, 0xFFFFFFFF)]
+)
+def test_announced_lengths_are_bounded_before_anything_is_read(lengths: tuple[int, int]) -> None:
+    with pytest.raises(ProtocolError, match="over the bound"):
+        frame_lengths(PREFIX.pack(b"AK1\0", *lengths))
+
+
+def test_a_trickling_sender_meets_the_deadline_of_the_whole_frame() -> None:
+    whole = frame(b'{"kind":"built","parameters":[]}' + b" " * 400)
+    over = threading.Event()
+
+    def trickle(theirs: socket.socket) -> None:
+        for byte in whole:
+            try:
+                theirs.send(bytes([byte]))
+            except OSError:
+                return
+            if over.wait(0.02):
+                return
+
+    with connected() as (channel, theirs, _):
+        sender = threading.Thread(target=trickle, args=(theirs,))
+        sender.start()
+        began = time.monotonic()
+        with pytest.raises(WorkerLost) as lost:
+            channel.exchange(Describe(instance=0), None, 0.3)
+        taken = time.monotonic() - began
+        over.set()
+        sender.join()
+    assert lost.value.why == "hang"
+    assert taken < 2.0
+
+
+def test_what_was_announced_is_not_allocated() -> None:
+    """16 MiB announced, ten bytes sent: memory grows with what arrives."""
+    lost = read(PREFIX.pack(b"AK1\0", 32, MAX_BODY) + b'{"kind":"built","parameters":[]}' + bytes(10))
+    assert lost is not None
+    assert lost.why == "ended"
+
+
+def test_a_reply_before_the_question_is_not_an_answer_of_another_kind() -> None:
+    lost = read(encode(Confined(level="strict")))
+    assert lost is not None
+    assert lost.why == "garbage"
+    assert "Confined is no answer to a Describe" in lost.detail
+
+
+def test_a_full_folder_ends_a_wait() -> None:
+    with connected() as (channel, _, process):
+        process.full = True
+        with pytest.raises(WorkerLost) as lost:
+            channel.exchange(Describe(instance=0), None, 5.0)
+    assert lost.value.why == "files"
+    assert lost.value.seconds < 2.0
+
+
+class TestGreeting:
+    def greeting(self, act: Callable[[socket.socket], object], seconds: float = 0.3) -> Confined:
+        with connected() as (channel, theirs, _):
+            act(theirs)
+            return channel.greeting(seconds)
+
+    def test_it_is_what_the_worker_says_of_itself(self) -> None:
+        said = Confined(level="strict", mechanisms=("landlock", "seccomp"))
+        assert self.greeting(lambda theirs: theirs.sendall(encode(said))) == said
+
+    @pytest.mark.parametrize(
+        ("act", "why"),
+        [
+            (lambda theirs: theirs.send(b"AK"), "hang"),
+            (lambda theirs: theirs.shutdown(socket.SHUT_WR), "ended"),
+            (lambda theirs: theirs.sendall(b"no frame at all."), "garbage"),
+            (lambda theirs: theirs.sendall(frame(b'{"kind":"built","parameters":[]}')), "garbage"),
+        ],
+        ids=["silent", "gone", "noise", "another reply"],
+    )
+    def test_anything_else_is_a_lost_worker(self, act: Callable[[socket.socket], object], why: str) -> None:
+        with pytest.raises(WorkerLost) as lost:
+            self.greeting(act)
+        assert lost.value.why == why
