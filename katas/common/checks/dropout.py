@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from kata_content.common.checks.premises import require_masked_output, require_some_output
+from kata_content.common.checks.premises import (
+    require_lasting_layers,
+    require_masked_output,
+    require_some_output,
+)
 
 from grader.authoring import (
     Blame,
     Candidate,
     DropoutMeter,
     Labels,
-    NotReached,
     check,
     fail,
     require,
@@ -19,8 +22,7 @@ from grader.authoring import (
 @check("dropout", why="Dropout is for training; at inference the same input must give the same output.")
 def in_eval_mode_nothing_is_dropped(candidate: Candidate, blame: Blame) -> None:
     require_some_output(candidate)
-    if blame.fresh_layer() is not None:
-        raise NotReached("a layer made anew at each call makes the output random")
+    require_lasting_layers(blame)
     if candidate.eval_is_random:
         label, line = blame.random_eval()
         fail(
@@ -40,6 +42,7 @@ def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(
     candidate: Candidate, dropout: DropoutMeter, blame: Blame, labels: Labels
 ) -> None:
     require_some_output(candidate)
+    require_lasting_layers(blame)
     reading = dropout.wrong
     if reading is not None:
         label = None if blame.drops_something_else() else reading.mistake

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grader.authoring import (
+    Blame,
     Candidate,
     NotReached,
     Observation,
@@ -51,3 +52,9 @@ def require_some_output(candidate: Candidate) -> None:
 def require_masked_output(candidate: Candidate) -> None:
     if not any(seen.output is not None for seen in candidate.masked):
         raise NotReached("forward never returned a tensor under a mask")
+
+
+def require_lasting_layers(blame: Blame) -> None:
+    """A layer made anew at each call makes the output random, and dropout cannot be told from it."""
+    if blame.fresh_layer() is not None:
+        raise NotReached("a layer made anew at each call makes the output random")
