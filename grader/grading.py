@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from grader.catalog import Catalog, Kata
@@ -31,16 +32,24 @@ class Options(Record):
     engine: bool = True
 
 
-def grade(submission: Submission, kata: Kata, catalog: Catalog, options: Options | None = None) -> Grade:
+def grade(
+    submission: Submission,
+    kata: Kata,
+    catalog: Catalog,
+    options: Options | None = None,
+    *,
+    meanwhile: Callable[[], None] | None = None,
+) -> Grade:
     """Grade one submission in a worker process of its own.
 
     The user's engine does it if it runs. If not, or if it is lost on the way, this process does it at once,
     and an engine is started for the next time. Isolation that was asked for and is not to be had gives the
-    verdict `grader_error`; nothing of the submission has run then.
+    verdict `grader_error`; nothing of the submission has run then. `meanwhile` is called once while an engine
+    grades, for what the caller needs afterwards; without an engine it is not called.
     """
     options = options or Options()
     try:
-        return _grade(submission, kata, catalog, options)
+        return _grade(submission, kata, catalog, options, meanwhile)
     except ConfinementUnavailable as refusal:
         return Grade(
             kata=kata.id,
@@ -67,10 +76,16 @@ def untouched(kata: Kata) -> tuple[ConceptRecord, ...]:
     )
 
 
-def _grade(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Grade:
+def _grade(
+    submission: Submission,
+    kata: Kata,
+    catalog: Catalog,
+    options: Options,
+    meanwhile: Callable[[], None] | None,
+) -> Grade:
     engine = _engine() if options.engine else None
     if engine is not None:
-        warm = engine.try_grade(submission, kata, catalog, options)
+        warm = engine.try_grade(submission, kata, catalog, options, meanwhile)
         if warm is not None:
             return warm
     from grader.engine.cold import grade_cold

@@ -40,6 +40,30 @@ COMMANDS = {
     "lint": "lint",
 }
 
+# What the help says of each: the first sentence of its own help, here so that the help loads no command.
+SUMMARIES = {
+    "list": "All katas, with your best score in each.",
+    "show": "The interviewer's brief, and what gives points.",
+    "start": "Put a kata's stub into your folder.",
+    "grade": "Grade an answer: a .py file or a notebook.",
+    "watch": "Grade on every save, until it passes.",
+    "hint": "One more hint each time.",
+    "solution": "The reference beside your own code, after a pass.",
+    "reset": "Put the stub back, and keep the old work beside it.",
+    "report": "The last grade again, in any format.",
+    "history": "Your attempts: when, how many points, what was missed.",
+    "interview": "A mock interview against the clock.",
+    "next": "What to practise now, and why.",
+    "stats": "How it went so far, in honest numbers.",
+    "export": "Your whole history as one JSON file.",
+    "import": "Add an exported history to yours.",
+    "grade-all": "Grade many answers, for interviewers and courses.",
+    "demo": "A tour of two minutes, in a temporary folder.",
+    "engine": "The warm process behind quick verdicts.",
+    "doctor": "Versions, paths, PyTorch, isolation: for a bug report.",
+    "lint": "For authors: are the katas whole, and do their checks bite?",
+}
+
 
 class LazyGroup(click.Group):
     """Imports a command's module when the command is used, and ends with a code of `ExitCode`."""
@@ -53,6 +77,10 @@ class LazyGroup(click.Group):
         module = importlib.import_module(f"grader.cli.{COMMANDS[cmd_name]}")
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from grader.engine.messages import STARTED, Garbled, Request, pack, read_answer
@@ -25,12 +26,17 @@ class Pending:
     request: Request
     _began: float = field(default_factory=time.monotonic, init=False)
 
-    def result(self) -> Grade:
-        """The grade; raises the judge's `KataError`, or `EngineLost` soon after the deadline."""
+    def result(self, meanwhile: Callable[[], None] | None = None) -> Grade:
+        """The grade; raises the judge's `KataError`, or `EngineLost` soon after the deadline.
+
+        `meanwhile` is called once the request is on its way.
+        """
         try:
             with self.connection:
                 self.connection.settimeout(ANSWER_SECONDS)
                 self.connection.sendall(pack(self.request))
+                if meanwhile is not None:
+                    meanwhile()
                 if self.connection.recv(1) != STARTED:
                     raise EngineLost("it closed the connection")
                 answer = read_answer(self._read)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,11 +76,11 @@ class SharedEngine:
         """A grade from the running engine; raises `EngineLost`."""
         return self.finish(self.begin(request))
 
-    def finish(self, pending: Pending) -> Grade:
+    def finish(self, pending: Pending, meanwhile: Callable[[], None] | None = None) -> Grade:
         """The outcome of what `begin` gave; raises `EngineLost`. An engine that does not answer is ended."""
         engine = peer(pending.connection)[0]
         try:
-            return pending.result()
+            return pending.result(meanwhile)
         except EngineLost as error:
             if isinstance(error.__cause__, TimeoutError):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -88,12 +88,18 @@ class SharedEngine:
             raise
 
     def try_grade(
-        self, submission: Submission, kata: Kata, catalog: Catalog, options: Options
+        self,
+        submission: Submission,
+        kata: Kata,
+        catalog: Catalog,
+        options: Options,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Grade | None:
         """A grade from the running engine; None when it gives none, for whatever reason."""
         began = time.perf_counter()
         try:
-            grade = self.grade(Request.of(submission, kata, catalog, options))
+            pending = self.begin(Request.of(submission, kata, catalog, options))
+            grade = self.finish(pending, meanwhile)
         except EngineLost:
             return None
         total = {"total": round(time.perf_counter() - began, 4)}

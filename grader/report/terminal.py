@@ -6,6 +6,7 @@ character, or under what follows its label.
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,6 +91,14 @@ def render_text(
     return stream.getvalue()
 
 
+def prepare() -> None:
+    """Read and compile the templates of text now; the first report is quicker then."""
+    engine = text_engine()
+    for name in ("report.txt.j2", *engine.list_templates(filter_func=lambda name: name.startswith("txt/"))):
+        engine.get_template(name)
+
+
+@functools.cache
 def text_engine(templates: Path | None = None) -> jinja2.Environment:
     """The template engine of text. Filters that depend on the width use the `layout` of the page."""
     found = jinja2.Environment(

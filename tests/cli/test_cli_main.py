@@ -12,10 +12,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from grader import __version__
-from grader.cli.main import COMMANDS
+from grader.cli.main import COMMANDS, SUMMARIES, cli
 
 Terminal = Any  # tests/cli/conftest.py
 HEAVY = ("torch", "pytest", "textual", "numpy", "jinja2", "grader.judge", "grader.worker", "grader.engine")
@@ -63,6 +64,17 @@ def test_help_lists_every_command(kata: Terminal) -> None:
     ]
     assert listed[: len(COMMANDS)] == list(COMMANDS)
     assert "..." not in result.stdout.split("Commands:")[1]  # every summary fits its line
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_each_says_of_itself(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    assert SUMMARIES[name] == command.get_short_help_str(limit=100)
+
+
+def test_there_is_no_summary_of_anything_else() -> None:
+    assert list(SUMMARIES) == list(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -51,3 +51,14 @@ def test_it_can_be_ended_at_any_time(
         begun.result()
     if engine:
         until(lambda: shared.status().running == 0)  # type: ignore[union-attr]
+
+
+def test_what_the_caller_needs_afterwards_is_done_while_the_engine_grades(
+    shared: SharedEngine, catalog: Catalog
+) -> None:
+    running(shared)
+    done: list[str] = []
+    grade = grading.grade(
+        solution(catalog, "v1"), catalog.get("v1"), catalog, meanwhile=lambda: done.append("loaded")
+    )
+    assert (grade.verdict, done) == ("passed", ["loaded"])
