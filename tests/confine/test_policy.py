@@ -77,6 +77,27 @@ def test_level_and_limits_are_the_callers(scratch: Path) -> None:
     assert (rules.level, rules.limits.open_files) == ("standard", 64)
 
 
+@pytest.mark.parametrize("error", [PermissionError, FileNotFoundError])
+def test_folders_that_this_user_cannot_reach_are_left_out(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError]
+) -> None:
+    """An interpreter that was moved names folders of whoever built it."""
+    closed = Path("/of-the-builder/lib/python3.11")
+    honest = policy._interpreter_folders()
+    stat = Path.stat
+
+    def refuse(path: Path, **more: bool) -> os.stat_result:
+        if path.is_relative_to("/of-the-builder"):
+            raise error(13, "not yours")
+        return stat(path, **more)
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    monkeypatch.setattr(policy, "_interpreter_folders", lambda: [closed, *honest])
+    rules = worker_policy(scratch)
+    assert closed not in rules.roots
+    assert covers(rules, Path(json.__file__))
+
+
 def test_a_user_without_a_home_is_no_reason_to_stop(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere() -> Path:
         raise RuntimeError("Could not determine home directory.")
