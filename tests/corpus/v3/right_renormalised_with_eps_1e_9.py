@@ -1,0 +1,21 @@
+import math
+import torch
+import torch.nn as nn
+
+
+class SelfAttentionV3(nn.Module):
+    def __init__(self, hidden_dim: int = 728, dropout_rate: float = 0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+        self.output_proj = nn.Linear(hidden_dim, hidden_dim)
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(self.hidden_dim), dim=-1)
+        if attention_mask is not None:
+            weights = weights.masked_fill(attention_mask == 0, 0.0)
+            weights = weights / (weights.sum(-1, keepdim=True) + 1e-9)
+        return self.output_proj(self.attention_dropout(weights) @ v)
