@@ -82,6 +82,8 @@ def apart(one: Tensor, other: Tensor) -> str:
     """The largest distance of two tensors, in words."""
     if one.shape != other.shape:
         return f"shape {tuple(one.shape)} instead of {tuple(other.shape)}"
+    if not one.numel():
+        return "there are no numbers to compare"
     if not bool(one.isfinite().all()):
         return f"{int((~one.isfinite()).sum())} of {one.numel()} numbers are NaN or infinite"
     distance = (one.float() - other.float()).abs()
