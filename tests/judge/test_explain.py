@@ -1,0 +1,166 @@
+"""The explanation finds what was done: each mistake alone, two at once, a scale that no formula gives."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from grader.judge import probes
+from grader.judge.explain import explain
+from grader.judge.oracle import Context, Form, StepFunction, compose, evaluate
+from grader.linting.plays import forms_of
+from grader.records import Grade
+from tests.judge.stage import (
+    LEVELS,
+    SEED,
+    Outputs,
+    alike,
+    bench,
+    candidate,
+    content,
+    exceptions,
+    forms,
+    labels,
+    played,
+)
+
+SAMPLE = 6  # pairs a level, of thousands
+
+
+Steps = Mapping[str, StepFunction]
+
+
+def halved(c: Context) -> Context:
+    """Stands in for a mistake of dropout where outputs are compared: it shows wherever weights show."""
+    return c.but(weights=c.weights * 0.5)
+
+
+def pairs(kata: str, made: Sequence[Form] | None = None) -> list[tuple[Form, Form]]:
+    """All pairs of mistakes that both show: other labels, other steps, and neither hides the other."""
+    stage = content(kata)
+    known = exceptions()
+    features = stage.features | ({"fused"} if kata == "v2" else set())
+    chosen = [form for form in made or forms_of(stage) if not form.neutral and form.needs <= features]
+    found = [
+        (one, other)
+        for one, other in itertools.combinations(chosen, 2)
+        if other.label not in known.names(one.label) and compose((one, other)) is not None
+    ]
+    training = {id(form) for form in stage.training}
+
+    def steps(form: Form) -> Steps:
+        return {"drop": halved} if id(form) in training else form.steps
+
+    alone = {id(form): outputs(kata, [steps(form)])[0] for form in chosen}
+    together = outputs(kata, [{**steps(one), **steps(other)} for one, other in found])
+    return [
+        pair
+        for pair, row in zip(found, together, strict=True)
+        if any(output is not None for output in row) and not any(alike(row, alone[id(form)]) for form in pair)
+    ]
+
+
+def outputs(kata: str, variants: Sequence[Steps]) -> list[Outputs]:
+    """What each variant gives on the first unmasked probe, and the first masked one."""
+    played = candidate(kata)
+    layout = played.likely_layout
+    assert layout is not None
+    columns = []
+    for probe in (played.standard_probes[0], played.standard_probes[-1]):
+        context = played.context(probes.draw(probe, SEED), layout)
+        assert context is not None
+        columns.append(evaluate(content(kata).plan, variants, context))
+    return list(zip(*columns, strict=True))
+
+
+def both_named(grade: Grade, pair: tuple[Form, Form]) -> bool:
+    said = set(labels(grade)) | {n for d in grade.diagnosis for names in d.alternatives for n in names}
+    return all(exceptions().names(form.label) & said for form in pair)
+
+
+@pytest.mark.parametrize("kata", LEVELS)
+def test_a_right_answer_needs_no_explanation(kata: str) -> None:
+    found = explain(candidate(kata))
+    assert found is not None
+    assert found.forms == ()
+
+
+@pytest.mark.parametrize("kata", LEVELS)
+def test_each_mistake_alone_is_found_on_other_numbers_too(kata: str) -> None:
+    """`kata lint` tries every form at one seed; here a sample at others."""
+    made = [form for form in forms_of(content(kata)) if not form.neutral and form.label != "split_wrong_dim"]
+    for number, form in enumerate(random.Random(7).sample(made, 6)):
+        grade = played(kata, form, seed=1000 + number)
+        assert grade.verdict == "failed"
+        assert exceptions().names(form.label) & set(grade.diagnosis[0].mistakes), form.label
+
+
+@pytest.mark.parametrize("kata", ["v1", "v3"])
+def test_two_mistakes_at_once_are_both_named(kata: str) -> None:
+    sample = random.Random(11).sample(pairs(kata), SAMPLE)
+    found = [both_named(played(kata, *pair), pair) for pair in sample]
+    assert sum(found) >= SAMPLE - 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kata", LEVELS)
+def test_of_all_pairs_nearly_every_one_is_rejected_with_both_named(kata: str) -> None:
+    """Pairs of one form a label: other forms of it change the numbers, not the search."""
+    first = {form.label: form for form in reversed(forms_of(content(kata))) if not form.neutral}
+    grades = [(pair, played(kata, *pair)) for pair in pairs(kata, list(first.values()))]
+    assert [pair for pair, grade in grades if grade.verdict == "passed"] == []
+    named = sum(both_named(grade, pair) for pair, grade in grades)
+    missed = [tuple(f.label for f in pair) for pair, grade in grades if not both_named(grade, pair)]
+    assert named / len(grades) >= 0.98, missed
+
+
+@pytest.mark.parametrize("divisor", [3.3, 7.25, 40.0])
+def test_a_scale_that_no_formula_gives_is_measured(divisor: float) -> None:
+    form = Form("odd", {"scale": lambda c: c.but(scores=c.scores / divisor)})
+    found = explain(candidate("v1", form))
+    assert found is not None
+    assert found.labels == ("scale_wrong_value",)
+    assert all(math.isclose(measured, divisor, rel_tol=1e-3) for _, measured in found.divisors)
+
+
+def test_a_constant_divisor_is_named_with_its_root_and_as_hard_coded() -> None:
+    form = Form("constant", {"scale": lambda c: c.but(scores=c.scores / 8)})
+    diagnosis = played("v1", form).diagnosis[0]
+    assert diagnosis.mistakes == ("scale_wrong_value", "hard_coded_sizes")
+    assert "always divided by 8 = √64" in diagnosis.sentence
+
+
+def test_what_nothing_explains_stays_unexplained() -> None:
+    odd = Form("odd", {"mix": lambda c: c.but(mixed=(c.weights**2) @ c.value.sin())})
+    assert explain(candidate("v1", odd)) is None
+    grade = played("v1", odd)
+    assert grade.verdict == "failed"
+    assert {concept.status for concept in grade.concepts if concept.id == "mix"} == {"not_reached"}
+
+
+def test_where_several_explanations_fit_the_others_are_said() -> None:
+    diagnosis = played("v1", forms("v1", "double_scale")[0]).diagnosis[0]
+    assert diagnosis.certainty == "consistent"
+    assert {diagnosis.mistakes, *diagnosis.alternatives} == {("scale_by_dk",), ("double_scale",)}
+
+
+def test_where_one_fits_the_sentence_says_exactly() -> None:
+    diagnosis = played("v1", forms("v1", "no_scale")[0]).diagnosis[0]
+    assert diagnosis.certainty == "exact"
+    assert diagnosis.sentence.startswith("Your output is exactly what you get when ")
+
+
+def test_a_mistake_that_only_a_mask_shows_is_found_beside_one_that_always_shows() -> None:
+    pair = (forms("v4", "no_scale")[0], forms("v4", "mask_fill_zero")[0])
+    found = bench("v4", *pair).steps.explanation
+    assert found is not None
+    assert set(found.labels) == {"no_scale", "mask_fill_zero"}
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    pair = (forms("v3", "weights_transposed")[0], forms("v3", "mask_inverted")[0])
+    assert played("v3", *pair) == played("v3", *pair)
