@@ -1,4 +1,4 @@
-"""A second source of wrong answers, which knows nothing of the catalogue: the solutions with one small change.
+"""A second source of wrong answers, which knows nothing of the catalogue: solutions with one small change.
 
     python -m benchmarks.mutation [v1 v2 …]
 
@@ -35,6 +35,7 @@ EQUIVALENT: dict[str, str] = {
     "728 -> 727": "the default width is a convention; the judge passes its own",
     "728 -> 729": "the default width is a convention; the judge passes its own",
     "728 -> 0": "the default width is a convention; the judge passes its own",
+    "3 * hidden_dim: sides exchanged": "numbers commute",
     "key.transpose(-2, -1): arguments exchanged": "exchanging two axes is the same either way",
 }
 
@@ -144,7 +145,7 @@ def _attributes(node: ast.Attribute, tree: ast.Module) -> Iterator[Change]:
 
 def _comparisons(node: ast.Compare) -> Iterator[Change]:
     opposite = {ast.Eq: ast.NotEq, ast.IsNot: ast.Is, ast.NotEq: ast.Eq, ast.Is: ast.IsNot}
-    other = opposite.get(type(node.ops[0]))  # type: ignore[call-overload]
+    other = opposite.get(type(node.ops[0]))
     if other is not None:
         yield f"{_words(node)}: the opposite", _set(lambda twin: setattr(twin, "ops", [other()]))
 
@@ -158,7 +159,7 @@ def _set(function: Callable[..., object]) -> Callable[[ast.AST], None]:
 
 def _become(node: ast.AST, other: ast.expr) -> None:
     """Turn a node into another one, in place."""
-    node.__class__ = other.__class__  # type: ignore[assignment]
+    node.__class__ = other.__class__
     node.__dict__ = dict(other.__dict__)
 
 
