@@ -18,14 +18,6 @@ from tests.trust.corpus import Case, corpora, load
 from tests.trust.run import Ground, Outcome, open_ground, run
 
 
-def controls(folder: Path) -> list[Case]:
-    """A right and a plainly wrong answer, as one line each would be in a corpus."""
-    made = []
-    for name, want in (("control_right", "passed"), ("control_wrong", "failed")):
-        made.append(Case(folder / f"{name}.py", name, "v3", "control", "a control", want))
-    return made
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.trust", description="Run the attack corpus.")
     parser.add_argument("names", nargs="*", help="only these files (default: all)")

@@ -31,7 +31,9 @@ def load(folder: Path) -> list[Case]:
     """The cases of a corpus, in the order of its `expected.jsonl`."""
     lines = (folder / "expected.jsonl").read_text(encoding="utf-8").splitlines()
     return [
-        Case(folder / entry["file"], entry["file"].removesuffix(".py"), **_words(entry))
+        Case(
+            folder / entry["file"], entry["file"].removeprefix("../../").removesuffix(".py"), **_words(entry)
+        )
         for entry in map(json.loads, filter(None, lines))
     ]
 
