@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from grader.cli import console
 from grader.cli.app import App
+from grader.cli.app import grade as default_grade
 from grader.cli.params import ANSWER_OR_KATA, isolation_option
 from grader.confine.policy import Level
 from grader.exit_codes import OF_VERDICT
@@ -13,6 +16,11 @@ from grader.practice.attempts import grade_target
 from grader.practice.isolation import isolation_note
 from grader.practice.reports import document, format_of, write_report
 from grader.practice.targets import resolve_target
+
+if TYPE_CHECKING:
+    from grader.catalog import Catalog, Kata
+    from grader.grading import Options
+    from grader.records import Grade, Submission
 
 
 @click.command(
@@ -71,7 +79,7 @@ def grade_command(
             Options(seed=seed, total_seconds=timeout, isolation=isolation, engine=not no_engine),
             app.catalog,
             app.history,
-            app.grade,
+            grade_and_load if app.grade is default_grade and not as_json else app.grade,
             folder=app.folder,
             verbose=verbose,
         )
@@ -85,3 +93,20 @@ def grade_command(
         written = write_report(graded, form, path, app.home)
         click.echo(f"Report: {console.place(written)}", err=as_json)
     ctx.exit(OF_VERDICT[graded.grade.verdict])
+
+
+def grade_and_load(
+    submission: Submission, kata: Kata, catalog: Catalog, options: Options | None = None
+) -> Grade:
+    """Grade, and load what the report in the terminal needs while an engine is at it, instead of after it."""
+    from grader import grading
+
+    return grading.grade(submission, kata, catalog, options, meanwhile=_load_report)
+
+
+def _load_report() -> None:
+    from grader.report import terminal, view  # noqa: F401
+    from grader.report.code import Source
+
+    terminal.prepare()
+    Source("", "x = 1")  # the first text that is highlighted compiles the patterns for all
