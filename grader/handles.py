@@ -28,6 +28,9 @@ class WorkerProcess(Protocol):
     def status(self, seconds: float) -> ExitStatus | None:
         """How it ended; waits at most `seconds`; None while it lives."""
 
+    def starved(self) -> float:
+        """Seconds that it was ready to run while others had the processors; 0 where nobody counts them."""
+
     def overflows(self) -> bool:
         """Whether it has put more into its scratch folder than it may."""
 

@@ -144,6 +144,17 @@ def harden_judge() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def starved(pid: int) -> float:
+    """Seconds that the process was ready to run while others had the processors; 0 where nobody counts them.
+
+    proc(5): the second number of /proc/PID/schedstat, in nanoseconds, of the first thread.
+    """
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
 def adopt_orphans() -> None:
     """Make this process the parent of whatever its descendants leave behind, so that `sweep` finds it."""
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)

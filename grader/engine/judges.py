@@ -51,6 +51,9 @@ class RemoteProcess:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
+    def starved(self) -> float:
+        return own.starved(_pid_of(self.pidfd))
+
     def overflows(self) -> bool:
         return is_over(self.scratch)
 
@@ -60,6 +63,12 @@ class RemoteProcess:
             code, number = (None if word == "None" else int(word) for word in words)
             self._status = ExitStatus(code=code, signal=number)
         return self._status
+
+
+def _pid_of(pidfd: int) -> int:
+    """The process behind the descriptor; -1 when it has ended."""
+    lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text(encoding="ascii").splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pid:")), -1)
 
 
 @dataclass

@@ -55,6 +55,9 @@ class ChildProcess:
             self._reap()
         remove_scratch(self.scratch)
 
+    def starved(self) -> float:
+        return own.starved(self.pid)
+
     def overflows(self) -> bool:
         return is_over(self.scratch)
 

@@ -1,7 +1,8 @@
 """The judge's end of the channel: one deadline for a whole exchange, never a blocking read.
 
 Whatever the worker does — trickle, hang, die, lie about lengths, ignore signals — an exchange ends by its
-deadline with a reply or with `WorkerLost`.
+deadline with a reply or with `WorkerLost`. Time that the worker waited for a processor is not its own: the
+deadline moves by that much, and at most to the double.
 """
 
 from __future__ import annotations
@@ -87,6 +88,7 @@ class Channel:
     def __post_init__(self) -> None:
         self._ends_at = self.clock() + self.total_seconds
         self._looked_at = self.clock()
+        self._patience = self._starved_before = 0.0
         self.handle.channel.setblocking(False)
         os.set_blocking(self.handle.output_fd, False)
 
@@ -101,6 +103,7 @@ class Channel:
         Raises `WorkerLost`, which at this point says nothing about the candidate.
         """
         started = self.clock()
+        self._patience, self._starved_before = 0.0, 0.0
         try:
             reply, _ = self._reply(started + seconds)
             if not isinstance(reply, Confined):
@@ -124,6 +127,7 @@ class Channel:
         if self.lost is not None:
             raise self.lost
         started = self.clock()
+        self._patience, self._starved_before = seconds, self.handle.process.starved()
         stage = STAGES[type(request)]
         ends_at = min(started + seconds, self._ends_at)
         try:
@@ -175,7 +179,7 @@ class Channel:
         """Exactly `count` bytes; memory grows with what arrived, not with what was announced."""
         parts = bytearray()
         while len(parts) < count:
-            if self.clock() > ends_at:
+            if self._left(ends_at) <= 0:
                 raise TimeoutError
             try:
                 part = self.handle.channel.recv(min(count - len(parts), 1 << 20))
@@ -195,7 +199,7 @@ class Channel:
                 selector.register(self.handle.output_fd, selectors.EVENT_READ)
             while True:
                 self._look_at_files()
-                left = ends_at - self.clock()
+                left = self._left(ends_at)
                 if left <= 0:
                     raise TimeoutError
                 ready = selector.select(min(left, LOOK_SECONDS))
@@ -204,6 +208,13 @@ class Channel:
                         return
                 if ready and not self._take_output():
                     selector.unregister(self.handle.output_fd)
+
+    def _left(self, ends_at: float) -> float:
+        """Seconds until the deadline, as far as the machine let the worker work."""
+        left = ends_at - self.clock()
+        if left > 0 or not self._patience:
+            return left
+        return left + min(self.handle.process.starved() - self._starved_before, self._patience)
 
     def _look_at_files(self) -> None:
         """The kernel bounds each file that a worker writes, but not how many."""

@@ -191,3 +191,22 @@ class TestLibc:
         answer = (ctypes.c_int * 1)(99)
         libc.prctl(process.PR_GET_PDEATHSIG, answer)
         assert answer[0] in (0, signal.SIGKILL)
+
+
+class TestStarved:
+    def test_it_grows_while_others_have_the_processors(self) -> None:
+        code = """
+import os, time
+from grader.confine.process import starved
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+if (rival := os.fork()) == 0:
+    while True: pass
+before, ends_at = starved(os.getpid()), time.monotonic() + 0.6
+while time.monotonic() < ends_at: pass
+print(starved(os.getpid()) - before > 0.1)
+os.kill(rival, 9)
+"""
+        assert python(code) == "True\n"
+
+    def test_it_is_nothing_for_a_process_that_is_not_there(self) -> None:
+        assert process.starved(-1) == 0.0

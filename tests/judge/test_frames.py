@@ -49,6 +49,8 @@ class NoProcess:
 
     killed: bool = False
     full: bool = False
+    waits: float = 0.0  # for a processor, each time one asks
+    waited: float = 0.0
 
     def kill(self) -> None:
         self.killed = True
@@ -56,6 +58,10 @@ class NoProcess:
     def status(self, seconds: float) -> ExitStatus | None:
         del seconds
         return ExitStatus(code=0)
+
+    def starved(self) -> float:
+        self.waited += self.waits
+        return self.waited
 
     def overflows(self) -> bool:
         return self.full
@@ -234,6 +240,19 @@ def test_a_trickling_sender_meets_the_deadline_of_the_whole_frame() -> None:
         sender.join()
     assert lost.value.why == "hang"
     assert taken < 2.0
+
+
+@pytest.mark.parametrize(("waits", "least", "most"), [(0.0, 0.2, 0.4), (0.1, 0.3, 0.9), (60.0, 0.4, 0.9)])
+def test_time_without_a_processor_is_not_the_workers_up_to_the_double(
+    waits: float, least: float, most: float
+) -> None:
+    with connected() as (channel, _, process):
+        process.waits = waits
+        began = time.monotonic()
+        with pytest.raises(WorkerLost) as lost:
+            channel.exchange(Describe(instance=0), None, 0.2)
+        assert least <= time.monotonic() - began < most + 1.0  # a busy machine
+    assert lost.value.why == "hang"
 
 
 def test_what_was_announced_is_not_allocated() -> None:
