@@ -1,0 +1,158 @@
+"""What is said about a kata from its files alone: each thing that can be wrong, made wrong in a copy."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.catalog import Catalog, content_root, load_catalog
+from grader.linting import lint
+from grader.linting.files import problems_of_files, stray_solutions
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A folder of somebody's own, with a copy of v1 in it."""
+    shutil.copytree(content_root() / "katas" / "v1", tmp_path / "katas" / "v1", ignore=_caches)
+    (tmp_path / "solutions").mkdir()
+    shutil.copy(content_root() / "solutions" / "v1.py", tmp_path / "solutions")
+    return tmp_path
+
+
+_caches = shutil.ignore_patterns("__pycache__")
+
+
+def said(root: Path) -> list[str]:
+    """Place and message of every problem that the files show."""
+    catalog = load_catalog(root)
+    found = [*problems_of_files(catalog.katas[0], catalog), *stray_solutions(catalog)]
+    assert all(problem.fix for problem in found)
+    return [f"{problem.path.name}: {problem.message}" for problem in found]
+
+
+def edit(path: Path, change: Callable[[str], str]) -> None:
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def test_our_own_katas_are_whole(catalog: Catalog) -> None:
+    assert [problems_of_files(kata, catalog) for kata in catalog.katas] == [()] * len(catalog.katas)
+    assert list(stray_solutions(catalog)) == []
+
+
+def test_a_whole_copy_is_whole(root: Path) -> None:
+    assert said(root) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["brief.md", "stub.py", "blank.py", "hints.md", "checks.py", "questions.toml"]
+)
+def test_a_missing_file(root: Path, name: str) -> None:
+    (root / "katas" / "v1" / name).unlink()
+    assert said(root) == [f"{name}: The file is missing."]
+
+
+def test_a_missing_solution(root: Path) -> None:
+    (root / "solutions" / "v1.py").unlink()
+    assert said(root) == ["v1.py: The solution is missing."]
+
+
+def test_stray_files(root: Path) -> None:
+    (root / "katas" / "v1" / "notes.txt").touch()
+    (root / "solutions" / "v9.py").touch()
+    assert said(root) == ["notes.txt: Nothing reads this file.", "v9.py: No kata has this solution."]
+
+
+def test_a_stub_that_is_no_python_with_its_line(root: Path) -> None:
+    (root / "katas" / "v1" / "stub.py").write_text("x = 1\nclass A(\n", encoding="utf-8")
+    catalog = load_catalog(root)
+    (problem,) = problems_of_files(catalog.katas[0], catalog)
+    assert problem.line == 2
+    assert problem.message.startswith("It is not valid Python: ")
+
+
+def test_a_stub_with_nothing_open_or_of_another_class(root: Path) -> None:
+    edit(root / "katas" / "v1" / "stub.py", lambda _: "class Other: ...\n")
+    assert said(root) == [
+        "stub.py: There is no class SelfAttentionV1.",
+        "stub.py: Nothing is open: no `raise NotImplementedError` with a text.",
+    ]
+
+
+def test_too_few_hints(root: Path) -> None:
+    edit(
+        root / "katas" / "v1" / "hints.md",
+        lambda text: text.replace("## Hint 3", "### Hint 3").split("## Hint 4")[0],
+    )
+    assert said(root) == ["hints.md: Too few hints: 2, and at least 3 are needed."]
+
+
+def test_hints_without_headings(root: Path) -> None:
+    edit(root / "katas" / "v1" / "hints.md", lambda _: "Think.\n")
+    assert len(said(root)) == 1
+    assert "has no heading '## Hint 1'" in said(root)[0]
+
+
+def test_questions_that_are_few_or_about_nothing(root: Path) -> None:
+    question = '[[questions]]\nid = "q"\nconcept = "mask"\nquestion = "?"\nanswer = "."\nkey_points = []\n'
+    edit(root / "katas" / "v1" / "questions.toml", lambda _: question)
+    assert said(root) == [
+        "questions.toml: Too few questions: 1, and at least 5 are needed.",
+        "questions.toml: The question q is about `mask`, no concept of this kata.",
+    ]
+
+
+def test_broken_toml_is_a_problem_and_no_traceback(root: Path) -> None:
+    edit(root / "katas" / "v1" / "questions.toml", lambda _: "questions = [\n")
+    assert len(said(root)) == 1
+
+
+def test_nothing_to_ask_and_an_empty_brief(root: Path) -> None:
+    edit(root / "katas" / "v1" / "clarify.toml", lambda _: "clarifications = []\n")
+    edit(root / "katas" / "v1" / "brief.md", lambda _: "\n")
+    assert said(root) == [
+        "brief.md: The brief is empty.",
+        "clarify.toml: Nothing can be asked before starting.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("points = 2", "points = 0", "has no points."),
+        ('id = "scores"', 'id = "scale"', "The concept scale stands there twice."),
+        ('fused = "allowed"', 'fused = "perhaps"', "fused = 'perhaps' is unknown."),
+        (
+            "self_attention_v1.py",
+            "self_attention_v1",
+            "SelfAttentionV1 in self_attention_v1 cannot be written",
+        ),
+        ("prerequisites = []", 'prerequisites = ["v0"]', "The prerequisite v0 is no kata."),
+    ],
+)
+def test_what_kata_toml_can_say_wrongly(root: Path, old: str, new: str, message: str) -> None:
+    path = root / "katas" / "v1" / "kata.toml"
+    if old not in path.read_text(encoding="utf-8"):
+        edit(path, lambda text: text.replace("forward =", f"{old}\nforward =", 1))
+    edit(path, lambda text: text.replace(old, new, 1))
+    assert any(message in problem for problem in said(root))
+
+
+def test_a_folder_of_another_name(root: Path) -> None:
+    (root / "katas" / "v1").rename(root / "katas" / "first")
+    assert said(root) == ["kata.toml: The id is v1, and the folder is called first."]
+
+
+def test_a_broken_kata_toml_and_a_folder_without_katas(root: Path, tmp_path: Path) -> None:
+    edit(root / "katas" / "v1" / "kata.toml", lambda _: 'id = "v1"\n')
+    (broken,) = lint(root).problems
+    assert broken.path == root / "katas" / "v1" / "kata.toml"
+    (nothing,) = lint(tmp_path / "nowhere").problems
+    assert nothing.message == "There is no kata here."
+
+
+def test_a_kata_with_broken_files_is_not_graded(root: Path) -> None:
+    (root / "katas" / "v1" / "brief.md").unlink()
+    assert lint(root).tallies == ()
