@@ -1,0 +1,137 @@
+"""Layers are found by what they do: separate, packed, parameters, in either orientation, of any name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from grader.judge.oracle import Affine
+from grader.judge.roles import Layout, layouts, stated_role, units
+from grader.protocol import ParameterInfo
+
+D = 6
+
+
+def parameter(name: str, *shape: int, owner: str = "Linear") -> ParameterInfo:
+    return ParameterInfo(name=name, shape=shape, dtype="float32", owner=owner)
+
+
+def linear(name: str, out: int = D, *, bias: bool = True) -> list[ParameterInfo]:
+    weight = [parameter(f"{name}.weight", out, D)]
+    return weight + ([parameter(f"{name}.bias", out)] if bias else [])
+
+
+def first_layout(parameters: Sequence[ParameterInfo], *, fixed: bool = False) -> Layout:
+    return layouts(units(parameters, D), order_is_fixed=fixed)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("query_proj", "query"), ("q_proj", "query"), ("Wq", "query"), ("W_q", "query"), ("to_q", "query"),
+        ("wq", "query"), ("q", "query"), ("queryProj", "query"), ("linear_q", "query"), ("fc_q", "query"),
+        ("key", "key"), ("k_linear", "key"), ("W_K", "key"), ("toK", "key"),
+        ("v_proj", "value"), ("values", "value"), ("WV", "value"), ("val", "value"),
+        ("out_proj", "output"), ("output_proj", "output"), ("Wo", "output"), ("o_proj", "output"),
+        ("qkv", "qkv"), ("qkv_proj", "qkv"), ("to_qkv", "qkv"), ("query_key_value", "qkv"),
+        ("kv", "kv"), ("to_kv", "kv"), ("key_value", "kv"),
+        ("proj", None), ("a", None), ("linear1", None), ("layer", None), ("query_key", None),
+    ],
+)  # fmt: skip
+def test_a_name_states_a_role_or_says_nothing(name: str, role: str | None) -> None:
+    assert stated_role(name) == role
+
+
+def test_names_pin_roles_in_any_order_of_creation() -> None:
+    made = [*linear("value_proj"), *linear("query_proj"), *linear("key_proj")]
+    found = first_layout(made)
+    assert {role: slot.unit.name for role, slot in found.slots.items()} == {
+        role: f"{role}_proj" for role in ("query", "key", "value")
+    }
+    assert not found.fused
+    assert found.unused == ()
+
+
+def test_names_that_say_nothing_leave_every_assignment_open() -> None:
+    found = units([*linear("a"), *linear("b"), *linear("c")], D)
+    own = {
+        tuple(layout.slots[role].unit.name for role in ("query", "key", "value"))
+        for layout in layouts(found, order_is_fixed=False)
+    }
+    assert len(own) == 6
+
+
+def test_an_output_layer_is_found_beside_the_others() -> None:
+    made = [*linear("q"), *linear("k"), *linear("v"), *linear("out")]
+    assert first_layout(made).slots["output"].unit.name == "out"
+
+
+def test_a_layer_that_plays_no_part_is_named() -> None:
+    made = [*linear("q"), *linear("k"), *linear("v"), *linear("out"), *linear("norm_out")]
+    assert "norm_out" in first_layout(made).unused or "out" in first_layout(made).unused
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [
+        parameter("proj.weight", 3 * D, D),
+        parameter("w", D, 3 * D, owner="SelfAttention"),
+        parameter("w", 3, D, D, owner="SelfAttention"),
+    ],
+)
+def test_a_packed_weight_is_found_in_each_of_its_shapes(weight: ParameterInfo) -> None:
+    found = first_layout([weight], fixed=True)
+    assert found.fused
+    assert [found.slots[role].part for role in ("query", "key", "value")] == [0, 1, 2]
+
+
+def test_the_order_of_the_thirds_is_open_unless_the_kata_fixes_it() -> None:
+    found = units(linear("proj", 3 * D), D)
+    assert len(layouts(found, order_is_fixed=True)) == 1
+    assert len(layouts(found, order_is_fixed=False)) == 6
+
+
+def test_one_layer_for_query_and_one_for_key_and_value() -> None:
+    found = first_layout([*linear("q"), *linear("kv", 2 * D)])
+    assert {role: (slot.unit.name, slot.part) for role, slot in found.slots.items()} == {
+        "query": ("q", 0),
+        "key": ("kv", 0),
+        "value": ("kv", 1),
+    }
+
+
+def test_a_plain_parameter_is_tried_as_x_at_w_first_and_a_linear_layer_as_it_is() -> None:
+    plain = units([parameter("wq", D, D, owner="SelfAttention")], D)[0]
+    assert plain.orientations == (True, False)
+    assert units(linear("q"), D)[0].orientations == (False, True)
+
+
+def test_biases_belong_to_their_layers_and_may_be_missing() -> None:
+    found = units([*linear("q"), *linear("k", bias=False), parameter("w_v", D, D), parameter("b_v", D)], D)
+    assert [unit.bias.name if unit.bias else None for unit in found] == ["q.bias", None, "b_v"]
+
+
+def test_what_is_no_projection_is_left_out() -> None:
+    others = [parameter("norm.weight", D), parameter("table", 99, 5), parameter("scale")]
+    assert units(others, D) == ()
+    assert units([ParameterInfo(name="i", shape=(D, D), dtype="int64", owner="X")], D) == ()
+
+
+def test_fewer_layers_than_roles_borrow() -> None:
+    found = layouts(units(linear("proj"), D), order_is_fixed=False)
+    assert found
+    assert all(layout.borrowed for layout in found)
+    assert any(set(layout.borrowed.values()) == {"x"} for layout in found)
+
+
+@pytest.mark.parametrize("parameters", [linear("proj", 3 * D), [parameter("w", D, 3 * D, owner="X")]])
+def test_what_is_written_into_a_role_is_read_back(parameters: list[ParameterInfo]) -> None:
+    slot = first_layout(parameters, fixed=True).slots["key"]
+    values = {info.name: torch.zeros(info.shape) for info in parameters}
+    layer = Affine(torch.randn(D, D), torch.randn(D))
+    slot.write(values, layer, D)
+    read = slot.affine(values, D)
+    assert torch.equal(read.weight, layer.weight)
+    assert sum(int((value != 0).sum()) for value in values.values()) in (D * D, D * D + D)
