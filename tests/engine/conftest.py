@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.engine.place import Place
 from grader.engine.shared import SharedEngine
 
 
@@ -30,4 +31,9 @@ def shared(runtime: Path) -> Iterator[SharedEngine]:
     engine = SharedEngine.of(os.environ)
     assert engine is not None
     yield engine
-    engine.stop()
+    for place in (
+        engine.where.socket,
+        *engine.where.others(),
+    ):  # also one that the test did not mean to start
+        environment, _, code = place.stem.partition("-")
+        SharedEngine(Place(engine.where.folder, environment, code)).stop()
