@@ -1,0 +1,177 @@
+"""Whole grades through real workers: what cannot run, what crashes, what returns something else."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from grader.engine.private import PrivateEngine
+from grader.grading import Options
+from grader.records import Grade
+from tests.judge.stage import CATALOG, SEED, failed, labels, solution, submission
+
+HEAD = "import torch\nfrom torch import nn\n\n\n"
+
+
+def graded(
+    engine: PrivateEngine,
+    text: str | bytes,
+    kata: str = "v1",
+    name: str = "answer.py",
+    seconds: float | None = None,
+) -> Grade:
+    options = Options(seed=SEED, total_seconds=seconds)
+    return engine.grade(submission(text, name), CATALOG.get(kata), CATALOG, options)
+
+
+def forward(body: str, kata: str = "v1") -> str:
+    """The reference with this at the beginning of forward."""
+    return solution(kata, ("# x: (batch, seq_len, hidden_dim)\n", body + "\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"", "there is no class SelfAttentionV1"),
+        ("def f(:\n", "answer.py:1: SyntaxError: "),
+        ("if True:\n\tx = 1\n        y = 2\n", "answer.py:3: TabError: "),
+        ("import torhc\n", "Did you mean `torch`?"),
+        ("import torch.nm as nn\n", "`torch.nn`?"),
+        ("import sys\nsys.exit(3)\n", "the code called sys.exit (3) while the file was being loaded"),
+        ("import os\nos._exit(0)\n", "The code ended the process itself"),
+        ("input('name? ')\n", "waits for input()"),
+        ("breakpoint()\n", "breakpoint()"),
+        ("x = bytearray(10**15)\n", "not enough memory"),
+        ("class SelfAttentionV1:\n    pass\n", "SelfAttentionV1 is not a subclass of nn.Module"),
+        ("\x00", "answer.py"),
+        (b"\xff\xfe\x00", "answer.py"),
+    ],
+)
+def test_a_file_that_cannot_run_says_why(engine: PrivateEngine, text: str | bytes, said: str) -> None:
+    grade = graded(engine, text)
+    assert grade.verdict == "unrunnable"
+    assert said in (grade.reason or "")
+    assert "Traceback" not in (grade.reason or "")
+    assert {concept.status for concept in grade.concepts} == {"not_reached"}
+    assert grade.points == 0
+
+
+def test_a_loop_at_import_is_a_time_out(engine: PrivateEngine) -> None:
+    grade = graded(engine, "while True:\n    pass\n", seconds=1.0)
+    assert grade.verdict == "unrunnable"
+    assert re.search(r"did not finish|ran out", grade.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("import os; os._exit(0)", "ended the process itself in forward (exit status 0)"),
+        ("import sys; sys.exit(0)", "the code called sys.exit (0) in forward"),
+        ("import ctypes; ctypes.string_at(0)", "SIGSEGV"),
+        ("raise ValueError('so <b>it</b> is')", "ValueError in forward: so <b>it</b> is"),
+        ("return None", "forward returned None"),
+        ("return 'text'", "forward returned a str"),
+        ("input()", "waits for input()"),
+    ],
+)
+def test_a_forward_that_does_not_return_a_tensor_says_why(
+    engine: PrivateEngine, body: str, said: str
+) -> None:
+    grade = graded(engine, forward(body))
+    assert grade.verdict == "failed"
+    assert any(said in (check.message or "") for check in grade.checks)
+    assert failed(grade) == {"interface"}
+
+
+def test_a_loop_in_forward_is_a_time_out_and_no_check_passes_by_it(engine: PrivateEngine) -> None:
+    grade = graded(engine, forward("while True: pass"), seconds=2.0)
+    assert grade.verdict == "failed"
+    assert not [check.id for check in grade.checks if check.status == "passed" and check.concept == "scores"]
+
+
+def test_nan_is_no_right_output(engine: PrivateEngine) -> None:
+    grade = graded(
+        engine, solution("v1", ("return weights @ value", "return weights @ value * float('nan')"))
+    )
+    assert grade.verdict == "failed"
+
+
+def test_of_a_tuple_the_first_element_is_judged(engine: PrivateEngine) -> None:
+    grade = graded(engine, solution("v1", ("return weights @ value", "return weights @ value, weights")))
+    assert labels(grade) == ("returns_tuple",)
+    assert failed(grade) == {"interface"}
+
+
+@pytest.mark.parametrize("kata", ["v1", "v2", "v3", "v4"])
+def test_a_solution_passes_with_every_point_and_its_shape_comments_are_right(
+    engine: PrivateEngine, kata: str
+) -> None:
+    grade = graded(engine, solution(kata), kata)
+    assert (grade.verdict, grade.points, grade.diagnosis) == ("passed", grade.max_points, ())
+    assert grade.shape_comments
+    assert all(comment.right for comment in grade.shape_comments)
+    assert {note.id for note in grade.notes} == {"shape_comments_right"}
+    assert grade.trace
+
+
+def test_a_class_of_another_name_is_graded_with_a_note(engine: PrivateEngine) -> None:
+    grade = graded(engine, solution("v1", ("SelfAttentionV1", "Attention")))
+    assert grade.verdict == "passed"
+    assert "class_name" in {note.id for note in grade.notes}
+
+
+def test_two_other_classes_are_not_guessed_between(engine: PrivateEngine) -> None:
+    text = solution("v1", ("SelfAttentionV1", "One"))
+    grade = graded(engine, text + "\n\nclass Other(One):\n    pass\n")
+    assert grade.verdict == "unrunnable"
+    assert "It defines One, Other" in (grade.reason or "")
+
+
+def notebook(*cells: str) -> bytes:
+    made = [
+        {"cell_type": "code", "source": cell, "metadata": {}, "outputs": [], "execution_count": None}
+        for cell in cells
+    ]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}).encode()
+
+
+def test_a_notebook_is_graded_as_its_cells_in_order(engine: PrivateEngine) -> None:
+    cells = ("%matplotlib inline\n!pip install torch", solution("v1"), "1 / 0", "print('end')")
+    grade = graded(engine, notebook(*cells), name="answer.ipynb")
+    assert grade.verdict == "passed"
+    assert "later_code_raised" in {note.id for note in grade.notes}
+    assert "class SelfAttentionV1" in (grade.source.text if grade.source else "")
+
+
+def test_a_stub_says_which_todo_is_open(engine: PrivateEngine) -> None:
+    grade = graded(engine, CATALOG.get("v1").text("stub.py"))
+    assert grade.verdict == "unrunnable"
+    assert "still open: TODO 1 of 5" in (grade.reason or "")
+
+
+@pytest.mark.parametrize(
+    "line", ["pytest.skip('x', allow_module_level=True)", "pytest.exit('x', 0)", "pytest.xfail('x')"]
+)
+def test_pytest_s_own_ways_out_are_no_pass(engine: PrivateEngine, line: str) -> None:
+    at_import = graded(engine, f"import pytest\n{line}\n")
+    in_forward = graded(engine, forward(f"import pytest; {line}"))
+    assert (at_import.verdict, in_forward.verdict) == ("unrunnable", "failed")
+
+
+def test_what_is_printed_is_kept_apart(engine: PrivateEngine) -> None:
+    grade = graded(engine, "print('hello from the file')\n" + solution("v1"))
+    assert grade.verdict == "passed"
+    assert "hello from the file" in grade.printed.text
+
+
+def test_calling_the_library_takes_the_pass_and_names_the_line(engine: PrivateEngine) -> None:
+    text = solution(
+        "v1",
+        ("return weights @ value", "return nn.functional.scaled_dot_product_attention(query, key, value)"),
+    )
+    grade = graded(engine, text)
+    assert labels(grade) == ("uses_builtin",)
+    assert grade.diagnosis[0].line == len(text.splitlines())
+    assert failed(grade) == {"interface"}
