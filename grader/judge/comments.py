@@ -24,6 +24,7 @@ SEQ = frozenset(
         "seq",
         "seq_len",
         "seqlen",
+        "seq_length",
         "len",
         "length",
         "time",
