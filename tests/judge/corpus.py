@@ -80,7 +80,8 @@ def judge(
     def one(task: tuple[Answer, int]) -> Judgement:
         answer, seed = task
         source = answer.path.read_bytes()
-        submission = Submission(answer.path.name, source, hashlib.sha256(source).hexdigest())
+        digest = hashlib.sha256(source).hexdigest()
+        submission = Submission(name=answer.path.name, source=source, sha256=digest)
         return Judgement(
             answer, engine.grade(submission, catalog.get(answer.kata), catalog, Options(seed=seed))
         )
