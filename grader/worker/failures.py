@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 import types
 
@@ -64,7 +65,7 @@ def _missing_name(error: BaseException) -> tuple[str | None, str | None, tuple[s
             known = {f"{wanted.rpartition('.')[0]}.{part}" for part in dir(parent)} if parent else known
         return wanted, "import", _near(wanted, known)
     if isinstance(error, ImportError):
-        wanted = getattr(error, "name_from", None) or ""
+        wanted = getattr(error, "name_from", None) or _imported_name(error)  # the attribute came with 3.12
         module = sys.modules.get(error.name or "")
         return wanted, f"module {error.name}", _near(wanted, dir(module) if module else ())
     if isinstance(error, AttributeError) and isinstance(error.name, str):
@@ -72,6 +73,11 @@ def _missing_name(error: BaseException) -> tuple[str | None, str | None, tuple[s
     if isinstance(error, NameError) and isinstance(error.name, str):
         return error.name, "scope", _near(error.name, _scope(error))
     return None, None, ()
+
+
+def _imported_name(error: ImportError) -> str:
+    found = re.match(r"cannot import name '(\w+)' from", _text(error))
+    return found.group(1) if found else ""
 
 
 def _names(thing: object) -> list[str]:
