@@ -1,0 +1,83 @@
+"""The line that is shown for a mistake is the line it stands on, on real answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.engine.private import PrivateEngine
+from grader.grading import Options
+from grader.judge.source import Source
+from tests.judge.stage import CATALOG, SEED, labels, solution, submission
+
+SCALE = "scores = scores / math.sqrt(self.hidden_dim)"
+SOFTMAX = "weights = torch.softmax(scores, dim=-1)"
+CASES = (
+    ("v1", SCALE, "scores = scores / self.hidden_dim", "scale_by_dk"),
+    ("v1", SOFTMAX, "weights = torch.softmax(scores, dim=1)", "softmax_over_queries"),
+    ("v1", SOFTMAX, "weights = torch.softmax(scores.detach(), dim=-1)", "gradient_detached"),
+    ("v1", "scores = query @ key.transpose", "scores = key @ query.transpose", "qk_swapped"),
+    ("v1", "return weights @ value", "return weights.transpose(1, 2) @ value", "weights_transposed"),
+    ("v1", "return weights @ value", "return weights @ value + x", "residual_or_norm_added"),
+    ("v2", "packed.chunk(3, dim=-1)", "packed.unflatten(-1, (-1, 3)).unbind(-1)", "qkv_interleaved"),
+    ("v3", "attention_mask == 0", "attention_mask != 0", "mask_inverted"),
+    (
+        "v3",
+        "self.attention_dropout(weights)",
+        "nn.Dropout(0.1)(weights)",
+        "dropout_module_created_in_forward",
+    ),
+    ("v3", "nn.Dropout(dropout_rate)", "nn.Dropout(0.1)", "dropout_rate_ignored"),
+    ("v4", "self.attention_dropout(weights)", "nn.functional.dropout(weights, 0.2)", "functional_dropout"),
+)
+
+
+@pytest.mark.parametrize(("kata", "old", "new", "label"), CASES, ids=[case[3] for case in CASES])
+def test_the_line_is_where_the_mistake_stands(
+    engine: PrivateEngine, kata: str, old: str, new: str, label: str
+) -> None:
+    text = solution(kata, (old, new))
+    grade = engine.grade(submission(text), CATALOG.get(kata), CATALOG, Options(seed=SEED))
+    assert labels(grade)[0].startswith(label)
+    wrong = next(n for n, code in enumerate(text.splitlines(), 1) if new in code)
+    near = (
+        {wrong, wrong - 1, wrong + 1} if label in ("dropout_rate_ignored", "functional_dropout") else {wrong}
+    )
+    uses = next((n for n, code in enumerate(text.splitlines(), 1) if "attention_dropout(" in code), wrong)
+    assert grade.diagnosis[0].line in near | ({uses} if label == "dropout_rate_ignored" else set())
+
+
+TEXT = """\
+class A:
+    # x += 1 in a comment
+    def _forwrd(self, x):
+        return x
+
+    def forward(self, x, mask=None):
+        x += 1
+        y = x.view(4, 64)
+        if mask is None:
+            return y
+        return x  # the last one
+
+    def other(self):
+        return 1
+"""
+
+
+def test_the_text_is_searched_without_its_comments() -> None:
+    source = Source(TEXT)
+    assert source.find(r"\+= 1") == 7
+    assert source.find("nothing of this") is None
+    assert source.find_in_forward("view") == 8
+    assert Source("x = 1").find_in_forward("x") is None
+
+
+def test_places_in_the_text() -> None:
+    source = Source(TEXT)
+    assert source.text(7) == "        x += 1"
+    assert source.text(None) == source.text(99) == ""
+    assert source.last_return() == 11
+    assert source.changes_in_place("x") == 7
+    assert source.changes_in_place("mask") is None
+    assert source.written_size() == 8
+    assert source.definition_like("forward") == 3
