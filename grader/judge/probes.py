@@ -102,11 +102,15 @@ def draw_mask(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 
 
 def draw_parameters(shapes: dict[str, tuple[int, ...]], width: int, seed: int) -> dict[str, Tensor]:
-    """Values for weights (standard deviation 1.3/√hidden_dim, so that logits spread) and biases (0.5)."""
+    """Values for weights (standard deviation 0.8/√hidden_dim) and biases (0.4).
+
+    So logits spread by about 0.8: enough to tell every mistake, and not so much that a mask leaves a row with
+    next to no weight, where a right answer's `w / (w.sum() + 1e-8)` would part from the formula.
+    """
     generator = torch.Generator().manual_seed(_mix(seed, f"parameters {width}"))
-    spread = 1.3 / width**0.5
+    spread = 0.8 / width**0.5
     return {
-        name: torch.randn(shape, generator=generator) * (spread if _is_weight(shape, width) else 0.5)
+        name: torch.randn(shape, generator=generator) * (spread if _is_weight(shape, width) else 0.4)
         for name, shape in shapes.items()
     }
 

@@ -22,6 +22,7 @@ from grader.judge.oracle import Affine, Context, run
 from grader.judge.probes import Drawn, Probe
 from grader.judge.roles import Layout
 
+CONTRAST = 6.0  # one-hot tokens are short vectors; stronger queries make a map that people can read
 MAP_PROBE = Probe("map", 3, 5)
 MASKED_MAP_PROBE = Probe("masked_map", 3, 5, mask="bss")
 
@@ -80,9 +81,12 @@ class XRay:
         return 1 / slope
 
     def values(self, rig: Rig, value: Tensor) -> Mapping[str, Tensor]:
-        """The rig's parameters with this value weight, no value bias, the identity as output projection."""
+        """The rig's parameters with stronger queries, this value weight and the identity as output projection."""
         values = {name: tensor.clone() for name, tensor in rig.values.items()}
         try:
+            query = self.layout.slots["query"].affine(values, rig.width)
+            bias = None if query.bias is None else query.bias * CONTRAST
+            self.layout.slots["query"].write(values, Affine(query.weight * CONTRAST, bias), rig.width)
             self.layout.slots["value"].write(values, Affine(value), rig.width)
             if "output" in self.layout.slots:
                 self.layout.slots["output"].write(values, Affine(torch.eye(rig.width)), rig.width)

@@ -13,6 +13,8 @@ from grader.authoring import (
     Candidate,
     DropoutMeter,
     Labels,
+    Reading,
+    Steps,
     check,
     fail,
     require,
@@ -20,7 +22,7 @@ from grader.authoring import (
 
 
 @check("dropout", why="Dropout is for training; at inference the same input must give the same output.")
-def in_eval_mode_nothing_is_dropped(candidate: Candidate, blame: Blame) -> None:
+def in_eval_mode_nothing_is_dropped(candidate: Candidate, steps: Steps, blame: Blame) -> None:
     require_some_output(candidate)
     require_lasting_layers(blame)
     if candidate.eval_is_random:
@@ -32,6 +34,7 @@ def in_eval_mode_nothing_is_dropped(candidate: Candidate, blame: Blame) -> None:
             mistake=label,
             line=line,
         )
+    steps.expect("dropout", "in eval mode the weights stay as they are", unmeasured)
 
 
 @check(
@@ -68,3 +71,8 @@ def in_training_hidden_keys_stay_hidden(candidate: Candidate, dropout: DropoutMe
         actual="a hidden key has weight, or a value is NaN",
         mistake="dropout_before_softmax",
     )
+
+
+def unmeasured() -> Reading:
+    """What the outputs do not explain, the other checks of dropout measure."""
+    return Reading(True, "")
