@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -178,7 +179,8 @@ async def test_the_whole_way_to_the_debrief(
         for number in range(3):
             await to_questions(app, pilot)
             assert f"Question {number + 1} of 3" in words(app, "asking-clock")
-            assert "02:00 left" in words(app, "asking-clock")
+            # two minutes each; the room's own clock may have ticked on a busy machine
+            assert re.search(r"0[12]:\d\d left", words(app, "asking-clock"))
             await pilot.press("b", "e", "c", "a", "u", "s", "e")
             await pilot.press("ctrl+s")
             assert app.screen.query_one(TextArea).read_only
