@@ -18,6 +18,9 @@ import torch
 from torch import Tensor
 
 RTOL, ATOL = 1e-4, 1e-5  # for float32
+CRASHES = (RuntimeError, IndexError, ValueError)
+STACKED = ("query", "key", "value", "scores", "weights", "mixed", "output")
+CHUNK = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,29 +112,73 @@ def run(plan: Plan, context: Context, variant: Variant | None = None) -> Context
 
 
 def evaluate(plan: Plan, variants: Sequence[Variant], context: Context) -> list[Tensor | None]:
-    """The output of every variant; None where the variant cannot run on these shapes (it would crash)."""
+    """The output of every variant; None where the variant cannot run on these shapes (it would crash).
+
+    Common beginnings are run once. A variant that has no replacement left waits for the others that got as
+    far with the same shapes, and the rest of the plan, right steps only, is run on all of them stacked: right
+    steps count axes from the end, so they take one more in front.
+    """
     results: list[Tensor | None] = [None] * len(variants)
     steps = list(plan.items())
+    places = {name: place for place, (name, _) in enumerate(steps)}
+    last = [max((places[name] for name in variant), default=-1) for variant in variants]
+    waiting: dict[tuple[object, ...], list[tuple[Context, list[int]]]] = {}
 
     def descend(level: int, at: Context, members: list[int]) -> None:
-        if level == len(steps):
-            for index in members:
-                results[index] = at.output
-            return
-        name, right = steps[level]
+        done = [index for index in members if last[index] < level]
+        name, right = steps[level] if level < len(steps) else ("", lambda c: c)
         groups: dict[StepFunction, list[int]] = {}
         for index in members:
-            groups.setdefault(variants[index].get(name, right), []).append(index)
+            if last[index] >= level:
+                groups.setdefault(variants[index].get(name, right), []).append(index)
+        if done and right in groups:
+            groups[right] += done  # somebody else goes this way in any case
+        elif done:
+            waiting.setdefault((level, *_shapes(at)), []).append((at, done))
         for function, group in groups.items():
             try:
                 after = function(at)
-            except (RuntimeError, IndexError, ValueError):
+            except CRASHES:
                 continue  # a variant that crashes on these shapes explains no output
             descend(level + 1, after, group)
 
     with torch.inference_mode():
         descend(0, context, list(range(len(variants))))
+        for (level, *_), entries in waiting.items():
+            rest = [function for _, function in steps[int(str(level)) :]]
+            outputs = _finish(rest, [at for at, _ in entries])
+            for (_, members), output in zip(entries, outputs, strict=True):
+                for index in members:
+                    results[index] = output
     return results
+
+
+def _shapes(at: Context) -> tuple[object, ...]:
+    return (id(at.x), *(getattr(at, name).shape for name in STACKED))
+
+
+def _finish(rest: Sequence[StepFunction], contexts: Sequence[Context]) -> list[Tensor | None]:
+    """The outputs after the rest of the plan; all contexts have the same x and the same shapes."""
+    first = contexts[0]
+    filled = [name for name in STACKED if getattr(first, name).numel()]
+    if len(contexts) < 4 or any(getattr(first, name).dim() != 3 for name in filled):
+        return [_run_on(rest, at) for at in contexts]
+    outputs: list[Tensor | None] = []
+    for start in range(0, len(contexts), CHUNK):
+        chunk = contexts[start : start + CHUNK]
+        stacked = {name: torch.stack([getattr(at, name) for at in chunk]) for name in filled}
+        output = _run_on(rest, first.but(**stacked))
+        outputs += [None] * len(chunk) if output is None else list(output.unbind(0))
+    return outputs
+
+
+def _run_on(rest: Sequence[StepFunction], at: Context) -> Tensor | None:
+    try:
+        for function in rest:
+            at = function(at)
+    except CRASHES:
+        return None
+    return at.output
 
 
 def compose(forms: Sequence[Form]) -> Variant | None:

@@ -81,7 +81,7 @@ class XRay:
         return 1 / slope
 
     def values(self, rig: Rig, value: Tensor) -> Mapping[str, Tensor]:
-        """The rig's parameters with stronger queries, this value weight and the identity as output projection."""
+        """The rig's parameters: stronger queries, this value weight, the identity as output projection."""
         values = {name: tensor.clone() for name, tensor in rig.values.items()}
         try:
             query = self.layout.slots["query"].affine(values, rig.width)
