@@ -141,7 +141,7 @@ class _Searches:
     def __init__(self, candidate: Candidate) -> None:
         self._candidate = candidate
         likely = candidate.layout
-        others = [layout for layout in candidate.hypotheses if layout is not likely]
+        others = [layout for layout in candidate.hypotheses if layout is not likely and not layout.unusual]
         self._layouts = others if likely is None else [likely, *others]
         self._prepared: dict[int, _Search | None] = {}
 

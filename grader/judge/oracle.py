@@ -154,19 +154,25 @@ def evaluate(plan: Plan, variants: Sequence[Variant], context: Context) -> list[
 
 
 def _shapes(at: Context) -> tuple[object, ...]:
-    return (id(at.x), *(getattr(at, name).shape for name in STACKED))
+    """What must agree before contexts can be stacked; few fields, as it is asked for by the thousand."""
+    return (id(at.x), at.value.shape, at.scores.shape, at.mixed.shape)
 
 
 def _finish(rest: Sequence[StepFunction], contexts: Sequence[Context]) -> list[Tensor | None]:
-    """The outputs after the rest of the plan; all contexts have the same x and the same shapes."""
+    """The outputs after the rest of the plan; all contexts have the same x and, but for oddities, shapes."""
     first = contexts[0]
     filled = [name for name in STACKED if getattr(first, name).numel()]
-    if len(contexts) < 4 or any(getattr(first, name).dim() != 3 for name in filled):
+    shapes = [getattr(first, name).shape for name in filled]
+    if len(contexts) < 4 or any(len(shape) != 3 for shape in shapes):
         return [_run_on(rest, at) for at in contexts]
     outputs: list[Tensor | None] = []
     for start in range(0, len(contexts), CHUNK):
         chunk = contexts[start : start + CHUNK]
-        stacked = {name: torch.stack([getattr(at, name) for at in chunk]) for name in filled}
+        try:
+            stacked = {name: torch.stack([getattr(at, name) for at in chunk]) for name in filled}
+        except RuntimeError:  # some are of another shape after all
+            outputs += [_run_on(rest, at) for at in chunk]
+            continue
         output = _run_on(rest, first.but(**stacked))
         outputs += [None] * len(chunk) if output is None else list(output.unbind(0))
     return outputs

@@ -107,6 +107,13 @@ class Layout:
     borrowed: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
 
+    @property
+    def unusual(self) -> bool:
+        """A linear layer used as x @ W: possible in a right answer, not worth a search in a wrong one."""
+        return any(slot.transposed != slot.unit.orientations[0] for slot in self.slots.values()) and all(
+            slot.unit.orientations[0] is False for slot in self.slots.values()
+        )
+
     def layers(self, values: Mapping[str, Tensor], hidden_dim: int) -> dict[str, Affine]:
         found = {role: slot.affine(values, hidden_dim) for role, slot in self.slots.items()}
         for role, source in self.borrowed.items():

@@ -17,7 +17,7 @@ from grader.practice.attempts import Graded, grade_target
 from grader.practice.targets import Target
 from grader.records import Grade, Record, Submission
 from grader.snapshot import UnreadableSubmission, read_submission
-from grader.watch.saves import saves
+from grader.watch.saves import Stamp, saves, stamp
 
 ORIGIN = "watch"
 Key = str  # one character that was typed
@@ -114,7 +114,8 @@ class Watch:
 
     def events(self) -> Iterator[Event]:
         """What happens, as it happens; the file as it is now comes first."""
-        watcher = threading.Thread(target=self._watch, name="saves", daemon=True)
+        since = stamp(self._target.path)
+        watcher = threading.Thread(target=self._watch, args=(since,), name="saves", daemon=True)
         watcher.start()
         self._messages.put(("saved", None))
         try:
@@ -136,8 +137,8 @@ class Watch:
         self._seen = None
         self._messages.put(("saved", None))
 
-    def _watch(self) -> None:
-        for _ in saves(self._target.path, self._stop):
+    def _watch(self, since: Stamp) -> None:
+        for _ in saves(self._target.path, self._stop, since):
             self._messages.put(("saved", None))
 
     def _saved(self) -> Iterator[Event]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 DEBOUNCE_MS = 60  # writes closer together than this are one save
 STEP_MS = 10  # how long it must be quiet before a save is told
+GLANCE_MS = 250  # a save before the watch was in place is seen by a look at the file
 POLL_SECONDS = 0.2  # between two looks, where there are no notices
 
 # What changes in these, also from the Windows side of WSL, the kernel is not told.
@@ -31,16 +32,20 @@ NETWORK = frozenset(
 MOUNTS = Path("/proc/mounts")
 
 
-def saves(path: Path, stop: threading.Event, *, poll: bool | None = None) -> Iterator[None]:
+Stamp = tuple[int, int, int] | None
+
+
+def saves(path: Path, stop: threading.Event, since: Stamp, *, poll: bool | None = None) -> Iterator[None]:
     """Yields after each save until `stop` is set, also when an editor puts a new file in the old one's place.
 
+    `since` is the stamp of the file as it was last read: a save before the watch is in place counts too.
     `poll` decides how; by default the file system does.
     """
     looking = needs_polling(path) if poll is None else poll
-    yield from _looked_for(path, stop) if looking else _noticed(path, stop)
+    yield from _looked_for(path, stop, since) if looking else _noticed(path, stop, since)
 
 
-def _noticed(path: Path, stop: threading.Event) -> Iterator[None]:
+def _noticed(path: Path, stop: threading.Event, seen: Stamp) -> Iterator[None]:
     from watchfiles import watch
 
     changes = watch(
@@ -51,22 +56,26 @@ def _noticed(path: Path, stop: threading.Event) -> Iterator[None]:
         stop_event=stop,
         recursive=False,
         raise_interrupt=False,
+        rust_timeout=GLANCE_MS,
+        yield_on_timeout=True,
     )
-    for _ in changes:
-        yield
+    for change in changes:
+        now = stamp(path)
+        if change or now != seen:
+            seen = now
+            yield
 
 
-def _looked_for(path: Path, stop: threading.Event) -> Iterator[None]:
+def _looked_for(path: Path, stop: threading.Event, seen: Stamp) -> Iterator[None]:
     """watchfiles' own polling knows whole seconds only: it would miss the second of two quick saves."""
-    seen = _stamp(path)
     while not stop.wait(POLL_SECONDS):
-        now = _stamp(path)
+        now = stamp(path)
         if now != seen:
             seen = now
             yield
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
+def stamp(path: Path) -> Stamp:
     """Time of the last change, size, and which file it is; None when there is none."""
     try:
         found = path.stat()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.watch.saves import needs_polling, saves
+from grader.watch.saves import needs_polling, saves, stamp
 
 MOUNTS = r"""
 /dev/sda1 / ext4 rw 0 0
@@ -28,7 +28,7 @@ def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[]
     stop, heard = threading.Event(), queue.SimpleQueue[None]()
 
     def listen() -> None:
-        for _ in saves(tmp_path / "answer.py", stop, poll=request.param):
+        for _ in saves(tmp_path / "answer.py", stop, stamp(tmp_path / "answer.py"), poll=request.param):
             heard.put(None)
 
     listener = threading.Thread(target=listen)
