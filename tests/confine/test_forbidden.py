@@ -8,6 +8,13 @@ import pytest
 
 from tests.confine.arena import CANARY, Host
 
+# Where the folder may not be listed any more, the import system finds nothing there instead of being refused.
+HIDDEN_IMPORT = """
+try:
+    import grader.catalog
+except ModuleNotFoundError as error:
+    raise PermissionError(13, "not to be found") from error
+"""
 REFUSALS = {errno.EPERM, errno.EACCES}
 
 # (what, code). Each raises OSError inside and works unconfined, for root at least.
@@ -18,7 +25,7 @@ FILES = {
     "reading the checkout": "open(CHECKOUT + '/pyproject.toml').read()",
     "reading the katas": "open(CHECKOUT + '/katas/v3/kata.toml').read()",
     "reading the grader's own code": "open(CHECKOUT + '/grader/errors.py').read()",
-    "importing more of the grader": "import grader.catalog",
+    "importing more of the grader": HIDDEN_IMPORT,
     "reading another worker's scratch folder": "open(OTHER + '/canary').read()",
     "listing all scratch folders": "os.listdir(os.path.dirname(SCRATCH))",
     "writing outside": "open(OUTSIDE + '/new', 'w')",
