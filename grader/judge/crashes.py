@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from grader.protocol import Failure, TraceEntry
+from grader.protocol import Failure
 
 LIBRARIES = frozenset({"torch", "nn", "F", "math", "np", "numpy"})
 IDE_IMPORTS = frozenset({"turtle", "tkinter", "_tkinter", "pyparsing", "lib2to3", "ast", "cProfile"})
@@ -95,7 +95,6 @@ def _axes(failure: Failure) -> str | None:
         return "permute_invalid"
     if last.raised and last.call == "t":
         return "T_on_3d"
-    calls = [entry.call for entry in failure.trace]
     if last.raised and last.call in PRODUCTS | {"div", "masked_fill", "add", "view", "reshape"}:
         split = next((entry for entry in failure.trace if entry.call in SPLITS), None)
         if split is not None and split.inputs and split.output and split.inputs[0][-1] == split.output[-1]:
@@ -109,7 +108,6 @@ def _axes(failure: Failure) -> str | None:
             return "T_on_3d"
         if last.call in PRODUCTS:
             return "transpose_wrong_axes"
-    del calls
     return None
 
 
@@ -154,7 +152,3 @@ def _sizes(failure: Failure) -> str | None:
 
 
 _RULES: Sequence[Rule] = (_class_level, _names, _device, _splitting, _axes, _masks, _backward, _sizes)
-
-
-def last_line(trace: Sequence[TraceEntry]) -> int | None:
-    return trace[-1].line if trace else None
