@@ -28,19 +28,24 @@ def fit_divisor(plan: Plan, context: Context, output: Tensor) -> float | None:
     """The divisor of the scores under which the output is reproduced: a grid over eight decades, refined."""
     low, high = 1e-4, 1e4
     for refinement in range(REFINEMENTS):
-        factors = torch.logspace(math.log10(low), math.log10(high), GRID).tolist()
-        outputs = [_with_factor(plan, context, factor) for factor in factors]
-        if any(one.shape != output.shape for one in outputs):
+        factors = torch.logspace(math.log10(low), math.log10(high), GRID)
+        outputs = _with_factors(plan, context, factors)
+        if outputs.shape[1:] != output.shape:
             return None
-        errors = torch.stack([(one - output).abs().max() for one in outputs])
+        errors = (outputs - output).abs().flatten(1).amax(dim=1)
         best = int(torch.where(errors.isfinite(), errors, torch.inf).argmin())
         hopeless = refinement == 2 and float(errors[best]) > HOPELESS
         if hopeless or not bool(errors[best].isfinite()):
             return None
-        low, high = factors[max(0, best - 1)], factors[min(GRID - 1, best + 1)]
-    return 1 / factors[best] if same(output, outputs[best]) else None
+        low, high = float(factors[max(0, best - 1)]), float(factors[min(GRID - 1, best + 1)])
+    return 1 / float(factors[best]) if same(output, outputs[best]) else None
 
 
-def _with_factor(plan: Plan, context: Context, factor: float) -> Tensor:
+def _with_factors(plan: Plan, context: Context, factors: Tensor) -> Tensor:
+    """The outputs under each factor, stacked in front: right steps count axes from the end."""
+
+    def scale(c: Context) -> Context:
+        return c.but(scores=c.scores * factors[:, None, None, None])
+
     with torch.inference_mode():
-        return run(plan, context, {"scale": lambda c: c.but(scores=c.scores * factor)}).output
+        return run(plan, context, {"scale": scale}).output

@@ -16,8 +16,10 @@ from torch import Tensor
 
 from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached
+from grader.judge.oracle import Form
 from grader.judge.probes import OTHER_RATE, RATE, Probe
 from grader.judge.rehearsal import rehearse
+from grader.judge.replay import replay
 from grader.judge.steps import Steps
 from grader.judge.xray import XRay, one_hot, output_of
 
@@ -123,6 +125,20 @@ class Reading:
         return "dropout_rate_ignored"
 
 
+@dataclass(frozen=True)
+class Finding:
+    """A mistake in dropout: its label, where it has one, and what was measured at which rate."""
+
+    mistake: str | None
+    rate: float
+    says: str = ""
+    replayed: bool = False  # the label gives the training outputs exactly
+
+    @property
+    def expected_factor(self) -> float:
+        return 1 / (1 - self.rate)
+
+
 class DropoutMeter:
     """Readings on one candidate; each is made once."""
 
@@ -141,11 +157,27 @@ class DropoutMeter:
         return self._read(OTHER_RATE)
 
     @property
-    def wrong(self) -> Reading | None:
-        """The first reading that shows a mistake in the dropout itself, and not another step's.
+    def wrong(self) -> Finding | None:
+        """What is wrong with the dropout itself, and not with another step.
 
         `NotReached` where another mistake leaves nothing of dropout to be seen.
         """
+        if self._replayed is not None:
+            form = self._replayed
+            return None if form.neutral else Finding(form.label, RATE, replayed=True)
+        reading = self._wrong_reading
+        return None if reading is None else Finding(reading.mistake, reading.rate, reading.says)
+
+    @cached_property
+    def _replayed(self) -> Form | None:
+        """How the candidate drops, by its outputs. Only beside other mistakes: alone, readings tell more."""
+        explanation = self._steps.explanation
+        if explanation is None or not (explanation.forms or explanation.layout.borrowed):
+            return None
+        return replay(self._candidate, explanation)
+
+    @property
+    def _wrong_reading(self) -> Reading | None:
         for reading, rate in ((self.main, RATE), (self.other, OTHER_RATE)):
             if reading.right:
                 continue
@@ -168,6 +200,8 @@ class DropoutMeter:
     @cached_property
     def hidden_stay_hidden(self) -> bool:
         """In training, what a mask hides in eval mode stays hidden, and what was finite stays finite."""
+        if self._replayed is not None:
+            return self._replayed.label != "dropout_before_softmax"
         drawn, order = one_hot(MASKED_PROBE, self._candidate.seed)
         columns = order.unsqueeze(1).expand(-1, MASKED_PROBE.seq_len, -1)
         maps = []

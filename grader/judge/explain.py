@@ -18,8 +18,9 @@ from torch import Tensor
 from grader.judge.candidate import Candidate
 from grader.judge.divisor import MeasuredScale, fit_divisor
 from grader.judge.observations import Observation
-from grader.judge.oracle import Context, Form, Plan, Variant, compose, evaluate, matches, same
+from grader.judge.oracle import Context, Form, Plan, run, same
 from grader.judge.roles import Layout
+from grader.judge.variants import Variants, chosen, every
 
 MAX_EVALUATIONS = 6000  # variants on one probe, over all layouts
 MAX_PAIR_LAYOUTS = 2
@@ -56,53 +57,58 @@ class _Case:
 class _Search:
     """One layout, the forms that make sense under it, and the cases to explain.
 
-    `neutral` forms are other right ways, which matter only beside a mistake: a column of nothing but -1e9 and
-    one of nothing but -inf part ways once softmax runs over the queries.
+    What is tried are sets of forms, as tensors of places in `forms`: (sets, forms in each). The last
+    `others` of the forms are other right ways, which matter only beside a mistake: a column of nothing but
+    -1e9 and one of nothing but -inf part ways once softmax runs over the queries.
     """
 
     plan: Plan
     layout: Layout
     forms: Forms
-    neutral: Forms
+    others: int
     unmasked: tuple[_Case, ...]
     masked: tuple[_Case, ...]
 
-    def fitting(self, candidates: Sequence[Forms], cases: Sequence[_Case]) -> list[Forms]:
-        """Those that reproduce every case; the first case sieves, the others confirm."""
-        if not cases:
-            return list(candidates)
-        pairs = [(forms, compose(forms)) for forms in candidates]
-        alive = [(forms, variant) for forms, variant in pairs if variant is not None]
-        for case in cases:
-            outputs = evaluate(self.plan, [variant for _, variant in alive], case.context)
-            alive = [alive[index] for index in matches(case.output, outputs)]
-            if not alive:
-                break
-        return [forms for forms, _ in alive]
-
-    def under_masks(self, candidates: Sequence[Forms]) -> list[Forms]:
-        """Those that reproduce the masked cases, by themselves or beside another right way of masking."""
-        found = self.fitting(candidates, self.masked)
-        if found or not self.masked:
-            return found
-        beside = [(*forms, other) for forms in candidates for other in self.neutral]
-        return [
-            tuple(form for form in forms if not form.neutral) for forms in self.fitting(beside, self.masked)
-        ]
+    @cached_property
+    def mistakes(self) -> Tensor:
+        """The places of the forms that are mistakes."""
+        return torch.arange(len(self.forms) - self.others)
 
     @cached_property
-    def by_loudness(self) -> tuple[Forms, Forms]:
-        """Forms that change nothing on the first unmasked case ("silent"), and the others."""
-        case = self.unmasked[0]
-        variants: list[Variant] = [{}, *(form.steps for form in self.forms)]
-        right, *outputs = evaluate(self.plan, variants, case.context)
-        quiet = [
-            right is not None and output is not None and same(output, right, rtol=1e-6, atol=1e-6)
-            for output in outputs
-        ]
-        silent = tuple(form for form, is_quiet in zip(self.forms, quiet, strict=True) if is_quiet)
-        loud = tuple(form for form, is_quiet in zip(self.forms, quiet, strict=True) if not is_quiet)
-        return silent, loud
+    def _variants(self) -> Variants:
+        return Variants(self.plan, self.forms)
+
+    def fitting(self, sets: Tensor, cases: Sequence[_Case]) -> Tensor:
+        """Those that reproduce every case; the first case sieves, the others confirm."""
+        alive = self._variants.composable(sets)
+        for case in cases:
+            if not len(alive):
+                break
+            alive = alive[self._variants.run(alive, case.context).equal_to(case.output)]
+        return alive
+
+    def under_masks(self, sets: Tensor) -> Tensor:
+        """Those that reproduce the masked cases, by themselves or beside another right way of masking."""
+        found = self.fitting(sets, self.masked)
+        if len(found) or not self.masked:
+            return found
+        beside = every(sets, torch.arange(len(self.mistakes), len(self.forms))[:, None])
+        return self.fitting(beside, self.masked)[:, :-1]
+
+    @cached_property
+    def by_loudness(self) -> tuple[Tensor, Tensor]:
+        """The mistakes that change nothing on the largest unmasked case ("silent"), and the others."""
+        case = max(self.unmasked, key=lambda case: case.context.x.numel())
+        right = self._variants.run(chosen(self.mistakes, 0), case.context).each()[0]
+        if right is None:
+            return self.mistakes[:0], self.mistakes
+        outcomes = self._variants.run(chosen(self.mistakes, 1), case.context)
+        quiet = outcomes.equal_to(right, rtol=1e-6, atol=1e-6)
+        return self.mistakes[quiet], self.mistakes[~quiet]
+
+    def named(self, found: Tensor) -> list[Forms]:
+        """The mistakes of each set."""
+        return [tuple(self.forms[place] for place in places) for places in found.tolist()]
 
 
 def explain(candidate: Candidate) -> Explanation | None:
@@ -112,7 +118,7 @@ def explain(candidate: Candidate) -> Explanation | None:
     for size in (0, 1):
         for search in searches.of_size(size):
             found = _explain_with(search, size)
-            spent += max(1, len(search.forms)) if size else 1
+            spent += max(1, len(search.mistakes)) if size else 1
             if found is not None:
                 return found
             if spent > MAX_EVALUATIONS:
@@ -170,13 +176,23 @@ def _prepare(candidate: Candidate, layout: Layout) -> _Search | None:
     features |= {"output_layer"} if "output" in layout.slots else set()
     forms = tuple(form for form in candidate.content.values if form.fits(plan, frozenset(features)))
     neutral = tuple(form for form in candidate.content.neutral if form.fits(plan, frozenset(features)))
-    return _Search(plan, layout, forms, neutral, tuple(cases[False]), _telling_first(cases[True]))
+    unmasked, masked = _cheapest_first(cases[False]), _telling_first(cases[True])
+    return _Search(plan, layout, (*forms, *neutral), len(neutral), unmasked, masked)
 
 
 def overwritten(seen: Observation) -> bool:
     """The candidate changed the mask in place, so the output follows from another mask than the judge's."""
     mask = seen.drawn.mask
     return mask is not None and seen.mask_after is not None and not torch.equal(seen.mask_after, mask)
+
+
+def _cheapest_first(cases: list[_Case]) -> tuple[_Case, ...]:
+    """The smallest sieves, as the time goes into numbers; but with one token all scores give the same."""
+
+    def cost(case: _Case) -> tuple[bool, int]:
+        return case.context.seq_len == 1, case.context.x.numel()
+
+    return tuple(sorted(cases, key=cost))
 
 
 def _telling_first(cases: list[_Case]) -> tuple[_Case, ...]:
@@ -196,16 +212,19 @@ def _explain_with(search: _Search, size: int) -> Explanation | None:
     wanted = size - own
     if not search.unmasked or not wanted:
         cases = (*search.unmasked, *search.masked)
-        return _best(search, search.fitting(list(itertools.combinations(search.forms, wanted)), cases))
+        return _best(search, search.named(search.fitting(chosen(search.mistakes, wanted), cases)))
+    right_without_masks = bool(len(search.fitting(chosen(search.mistakes, 0), search.unmasked)))
+    if wanted == 1 and not right_without_masks:  # then a mistake that only a mask shows cannot be all
+        base = search.fitting(chosen(search.mistakes, 1), search.unmasked)
+        return _best(search, search.named(search.under_masks(base)))
     silent, loud = search.by_loudness
     results: list[Forms] = []
     for hidden in range(wanted + 1):  # mistakes that only a mask shows
         if hidden and not search.masked:
             break
-        base = search.fitting(list(itertools.combinations(loud, wanted - hidden)), search.unmasked)
-        extended = [(*forms, *more) for forms in base for more in itertools.combinations(silent, hidden)]
-        if extended:
-            results += search.under_masks(extended)
+        base = search.fitting(chosen(loud, wanted - hidden), search.unmasked)
+        if len(base):
+            results += search.named(search.under_masks(every(base, chosen(silent, hidden))))
     return _best(search, results)
 
 
@@ -238,7 +257,9 @@ def _measured_divisor(search: _Search) -> Explanation | None:
         found.append((case.context, divisor))
     measured = {(context.hidden_dim, context.seq_len): divisor for context, divisor in found}
     form = Form("scale_wrong_value", {"scale": MeasuredScale(measured)})
-    if not search.fitting([(form,)], search.masked):
+    if not all(
+        same(run(search.plan, case.context, form.steps).output, case.output) for case in search.masked
+    ):
         return None
     return Explanation((form,), search.layout, divisors=tuple(found), masked=bool(search.masked))
 

@@ -7,8 +7,7 @@ gradients by autograd.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,6 +16,7 @@ from torch import Tensor
 from grader.catalog import Kata
 from grader.judge.content import KataContent
 from grader.judge.oracle import Affine, Context, Form, Plan, Variant, compose, run
+from grader.judge.seeds import seeded
 from grader.protocol import (
     Argument,
     Build,
@@ -174,7 +174,7 @@ class OracleCaller:
             extra={"output_step": "output" in self._kata.layers.roles},
         )
         try:
-            with _seeded(request.seed), torch.set_grad_enabled(cotangent is not None):
+            with seeded(request.seed), torch.set_grad_enabled(cotangent is not None):
                 output = run(self._plan, context, self._variant).output
         except CRASHES as error:
             return _failure("forward", error), {}
@@ -192,18 +192,6 @@ class OracleCaller:
             backward=backward,
         )
         return called, reply
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """The CPU's generator at that seed; afterwards it goes on as if nothing had been drawn."""
-    generator = torch.default_generator
-    state = generator.get_state()
-    generator.manual_seed(seed)
-    try:
-        yield
-    finally:
-        generator.set_state(state)
 
 
 def _composed(forms: Sequence[Form]) -> Variant:

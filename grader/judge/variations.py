@@ -9,6 +9,7 @@ import torch
 from grader.judge import probes
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Observation, Rig
+from grader.judge.oracle import same
 from grader.judge.probes import WIDTH, Drawn, Probe
 
 HALF_PROBE = Probe("half", 3, 5)
@@ -86,6 +87,15 @@ class Variations:
             if candidate.run(candidate.rig(width), drawn, values={}).output is not None:
                 return batch, seq_len, width
         return None
+
+    @cached_property
+    def keeps_something(self) -> bool:
+        """A call gives another output once forward has seen other tokens, though nothing was set since."""
+        base = self._base
+        one = self._candidate.run(self._rig, base)
+        self._candidate.run(self._rig, Drawn(base.probe, base.x.flip(-1) + 1.0, None, None), values={})
+        again = self._candidate.run(self._rig, base, values={})
+        return one.output is not None and again.output is not None and not same(again.output, one.output)
 
     @cached_property
     def drops_at_rate_zero(self) -> bool:

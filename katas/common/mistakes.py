@@ -114,7 +114,7 @@ SCALE = (
 
 SOFTMAX = (
     Form("softmax_over_queries", {"normalise": weighed(lambda s: torch.softmax(s, dim=-2))}),
-    Form("softmax_over_batch", {"normalise": weighed(lambda s: torch.softmax(s, dim=0))}),
+    Form("softmax_over_batch", {"normalise": weighed(lambda s: torch.softmax(s, dim=-3))}),
     Form("softmax_over_all", {"normalise": weighed(over_all)}),
     Form(
         "softmax_over_all",
@@ -202,7 +202,7 @@ SCORES = (
     Form("qk_swapped", {"scores": scored(lambda c: c.key @ c.query.mT)}),
     Form(
         "view_instead_of_transpose",
-        {"scores": scored(lambda c: c.query @ c.key.reshape(c.key.shape[0], c.key.shape[2], c.key.shape[1]))},
+        {"scores": scored(lambda c: c.query @ c.key.reshape(c.key.mT.shape))},
     ),
     Form("attends_across_batch", {"scores": flat_scores, "mix": flat_mix}),
     Form(
@@ -279,7 +279,7 @@ PROJECTIONS = (
     ),
     Form(
         "residual_or_norm_added",
-        {"project": lambda c: projected("query", "key", "value")(c.but(x=layer_norm(c.x)))},
+        {"project": lambda c: projected("query", "key", "value")(c.but(x=layer_norm(c.x))).but(x=c.x)},
         shows="the input goes through LayerNorm before the projections",
     ),
     Form(

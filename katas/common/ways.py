@@ -194,23 +194,23 @@ def over_all(scores: Tensor) -> Tensor:
 
 
 def over_everything(scores: Tensor) -> Tensor:
-    return torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)
+    return torch.softmax(scores.flatten(-3), dim=-1).reshape(scores.shape)
 
 
 def flat_scores(c: Context) -> Context:
-    return c.but(scores=c.query.flatten(0, 1) @ c.key.flatten(0, 1).transpose(0, 1))
+    return c.but(scores=c.query.flatten(-3, -2) @ c.key.flatten(-3, -2).mT)
 
 
 def flat_mix(c: Context) -> Context:
-    return c.but(mixed=(c.weights @ c.value.flatten(0, 1)).reshape(c.x.shape))
+    return c.but(mixed=(c.weights @ c.value.flatten(-3, -2)).unflatten(-2, c.x.shape[:2]))
 
 
 def batch_scores(c: Context) -> Context:
-    return c.but(scores=c.query.transpose(0, 1) @ c.key.transpose(0, 1).transpose(-2, -1))
+    return c.but(scores=c.query.transpose(-3, -2) @ c.key.transpose(-3, -2).mT)
 
 
 def batch_mix(c: Context) -> Context:
-    return c.but(mixed=(c.weights @ c.value.transpose(0, 1)).transpose(0, 1))
+    return c.but(mixed=(c.weights @ c.value.transpose(-3, -2)).transpose(-3, -2))
 
 
 def feature_scores(c: Context) -> Context:

@@ -38,12 +38,14 @@ from kata_content.common.checks.robustness import (
     large_logits_stay_finite,
 )
 from kata_content.common.checks.training import (
+    a_call_changes_nothing_for_the_next,
     gradients_reach_the_input_and_every_projection,
     the_input_and_the_mask_are_not_modified,
     the_module_stays_in_its_mode,
 )
 
 __all__ = [
+    "a_call_changes_nothing_for_the_next",
     "a_call_without_a_mask_works",
     "a_row_with_everything_hidden_stays_finite",
     "attention_is_written_by_hand",

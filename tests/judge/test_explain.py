@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
+import torch
 
 from grader.judge import probes
 from grader.judge.explain import explain
-from grader.judge.oracle import Context, Form, StepFunction, compose, evaluate
+from grader.judge.oracle import Context, Form, compose
+from grader.judge.variants import Variants
 from grader.linting.plays import forms_of
 from grader.records import Grade
 from tests.judge.stage import (
@@ -31,49 +33,50 @@ from tests.judge.stage import (
 SAMPLE = 6  # pairs a level, of thousands
 
 
-Steps = Mapping[str, StepFunction]
-
-
 def halved(c: Context) -> Context:
     """Stands in for a mistake of dropout where outputs are compared: it shows wherever weights show."""
     return c.but(weights=c.weights * 0.5)
 
 
 def pairs(kata: str, made: Sequence[Form] | None = None) -> list[tuple[Form, Form]]:
-    """All pairs of mistakes that both show: other labels, other steps, and neither hides the other."""
+    """All pairs of mistakes that both show: other labels, other steps, and no single mistake gives the same.
+
+    Softmax over the queries whose weights are then transposed *is* query and key swapped: the simplest
+    explanation is the right one.
+    """
     stage = content(kata)
     known = exceptions()
     features = stage.features | ({"fused"} if kata == "v2" else set())
-    chosen = [form for form in made or forms_of(stage) if not form.neutral and form.needs <= features]
+    fitting = [form for form in forms_of(stage) if not form.neutral and form.needs <= features]
+    chosen = [form for form in fitting if made is None or form in made]
     found = [
         (one, other)
         for one, other in itertools.combinations(chosen, 2)
         if other.label not in known.names(one.label) and compose((one, other)) is not None
     ]
+    places = {id(form): place for place, form in enumerate(fitting)}
     training = {id(form) for form in stage.training}
-
-    def steps(form: Form) -> Steps:
-        return {"drop": halved} if id(form) in training else form.steps
-
-    alone = {id(form): outputs(kata, [steps(form)])[0] for form in chosen}
-    together = outputs(kata, [{**steps(one), **steps(other)} for one, other in found])
+    shown = [Form("", {"drop": halved}) if id(form) in training else form for form in fitting]
+    alone = outputs(kata, shown, [(place,) for place in range(len(shown))])
+    together = outputs(kata, shown, [(places[id(one)], places[id(other)]) for one, other in found])
     return [
         pair
         for pair, row in zip(found, together, strict=True)
-        if any(output is not None for output in row) and not any(alike(row, alone[id(form)]) for form in pair)
+        if any(output is not None for output in row) and not any(alike(row, single) for single in alone)
     ]
 
 
-def outputs(kata: str, variants: Sequence[Steps]) -> list[Outputs]:
-    """What each variant gives on the first unmasked probe, and the first masked one."""
+def outputs(kata: str, made: Sequence[Form], sets: Sequence[tuple[int, ...]]) -> list[Outputs]:
+    """What each set of the forms gives on the first unmasked probe, and the first masked one."""
     played = candidate(kata)
     layout = played.likely_layout
     assert layout is not None
+    variants = Variants(content(kata).plan, made)
     columns = []
     for probe in (played.standard_probes[0], played.standard_probes[-1]):
         context = played.context(probes.draw(probe, SEED), layout)
         assert context is not None
-        columns.append(evaluate(content(kata).plan, variants, context))
+        columns.append(variants.run(torch.tensor(sets), context).each())
     return list(zip(*columns, strict=True))
 
 

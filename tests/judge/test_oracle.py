@@ -1,4 +1,4 @@
-"""The oracle's steps are attention, and its variants share what they have in common."""
+"""The oracle's steps are attention, and mistakes compose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.judge.oracle import Affine, Context, Form, Plan, compose, evaluate, matches, run, same
+from grader.judge.oracle import Affine, Context, Form, compose, run, same
 from tests.judge.stage import LEVELS, content
 
 BATCH, SEQ_LEN, WIDTH = 3, 5, 8
@@ -79,39 +79,6 @@ def test_a_variant_replaces_its_steps_and_no_other() -> None:
     torch.testing.assert_close(unscaled.weights, torch.softmax(unscaled.query @ unscaled.key.mT, -1))
 
 
-def test_all_variants_at_once_equal_each_by_itself() -> None:
-    stage = content("v3")
-    variants = [{}, *(form.steps for form in stage.values if form.fits(stage.plan, stage.features))]
-    c = context(asymmetric_mask()).but(extra={"output_step": True})
-    together = evaluate(stage.plan, variants, c)
-    for variant, output in zip(variants, together, strict=True):
-        if output is not None:
-            assert same(run(stage.plan, c, variant).output, output, rtol=0, atol=0)
-
-
-def test_variants_with_a_common_beginning_share_it() -> None:
-    calls: list[str] = []
-
-    def counted(name: str) -> Plan:
-        def step(c: Context) -> Context:
-            calls.append(name)
-            return c.but(output=c.x)
-
-        return {name: step}
-
-    plan = {**counted("first"), **counted("second")}
-    evaluate(plan, [{}, {"second": lambda c: c}, {"second": lambda c: c.but(output=-c.x)}], context())
-    assert calls == ["first", "second"]
-
-
-def test_a_variant_that_crashes_explains_nothing_and_disturbs_no_other() -> None:
-    outputs = evaluate(
-        content("v1").plan, [{"mix": lambda c: c.but(mixed=c.weights[..., :2] @ c.value)}, {}], context()
-    )
-    assert outputs[0] is None
-    assert outputs[1] is not None
-
-
 def test_mistakes_compose_unless_they_replace_the_same_step() -> None:
     one, other, same_step = (Form("a", {"scale": abs}), Form("b", {"mix": abs}), Form("c", {"scale": abs}))
     assert compose([one, other]) == {"scale": abs, "mix": abs}
@@ -135,9 +102,3 @@ def test_equal_means_shape_nan_and_tolerance() -> None:
     assert not same(one, one.nan_to_num())
     assert not same(one, one.unsqueeze(0))
     assert not same(one, None)
-
-
-def test_matches_are_those_of_the_same_shape_and_values() -> None:
-    actual = torch.ones(2, 3)
-    assert matches(actual, [None, torch.ones(2, 3), torch.zeros(2, 3), torch.ones(3, 2)]) == [1]
-    assert matches(actual, [None, torch.ones(3, 2)]) == []

@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from grader.judge import probes
-from grader.judge.oracle import Form, evaluate
+from grader.judge.oracle import Form
 from grader.judge.probes import MASKED, OTHER_RATE, RATE, UNMASKED, Drawn, Probe
+from grader.judge.variants import Variants
 from grader.linting.plays import forms_of
 from tests.judge.stage import LEVELS, SEED, Outputs, alike, candidate, content, exceptions
 
@@ -28,11 +29,13 @@ def fingerprints(kata: str) -> tuple[Outputs, tuple[tuple[Form, Outputs], ...]]:
     assert layout is not None
     features = stage.features | ({"fused"} if layout.fused else set())
     made = [form for form in stage.values if form.fits(stage.plan, frozenset(features))]
+    variants = Variants(stage.plan, (Form("", {}), *made))
+    sets = torch.arange(1 + len(made))[:, None]
     columns = []
     for probe in reversed(played.standard_probes):  # masks first: they tell most apart
         context = played.context(probes.draw(probe, SEED), layout)
         assert context is not None
-        columns.append(evaluate(stage.plan, [{}, *(form.steps for form in made)], context))
+        columns.append(variants.run(sets, context).each())
     right, *rows = zip(*columns, strict=True)
     return right, tuple(
         (form, row) for form, row in zip(made, rows, strict=True) if any(r is not None for r in row)

@@ -46,16 +46,16 @@ def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(
 ) -> None:
     require_some_output(candidate)
     require_lasting_layers(blame)
-    reading = dropout.wrong
-    if reading is not None:
-        label = None if blame.drops_something_else() else reading.mistake
+    found = dropout.wrong
+    if found is not None:
+        label = found.mistake if found.replayed or not blame.drops_something_else() else None
         fail(
             labels[label].sentence
             if label
             else "In training, something else happens than dropout on the weights.",
-            expected=f"each weight is dropped with p = {reading.rate} and kept ones are multiplied by"
-            f" {reading.expected_factor:.3g}",
-            actual=reading.says,
+            expected=f"each weight is dropped with p = {found.rate} and kept ones are multiplied by"
+            f" {found.expected_factor:.3g}",
+            actual=found.says or None,
             mistake=label,
             line=blame.line_of(label or "", "dropout"),
         )

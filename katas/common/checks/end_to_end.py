@@ -87,8 +87,10 @@ def training_without_dropout_gives_the_same_output(candidate: Candidate, variati
 
 
 @check("end_to_end", why="The same input must give the same output in eval mode.")
-def eval_mode_is_deterministic(candidate: Candidate) -> None:
+def eval_mode_is_deterministic(candidate: Candidate, variations: Variations) -> None:
     require_some_output(candidate)
+    if variations.keeps_something:
+        raise NotReached("something that forward keeps changes the output from call to call")
     require(
         not candidate.eval_is_random,
         "Two calls in eval mode give different outputs.",

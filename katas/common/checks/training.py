@@ -11,6 +11,7 @@ from grader.authoring import (
     GradientMeter,
     NotReached,
     Steps,
+    Variations,
     backward_mistake,
     check,
     fail,
@@ -23,7 +24,7 @@ from grader.authoring import (
 
 @check("gradients", why="A layer that no gradient reaches never learns, and nothing else shows it.")
 def gradients_reach_the_input_and_every_projection(
-    candidate: Candidate, gradients: GradientMeter, steps: Steps, blame: Blame
+    candidate: Candidate, gradients: GradientMeter, steps: Steps, blame: Blame, variations: Variations
 ) -> None:
     require_some_output(candidate)
     seen = gradients.seen
@@ -55,6 +56,8 @@ def gradients_reach_the_input_and_every_projection(
             mistake=missing_mistake(blame),
             line=blame.cut(),
         )
+    if lost.wrong and variations.keeps_something:
+        raise NotReached("something that forward keeps changes the output, and the gradient with it")
     if lost.wrong:
         fail(
             "The output is right and the gradient of " + ", ".join(lost.wrong) + " is not.",
@@ -85,6 +88,22 @@ def the_input_and_the_mask_are_not_modified(candidate: Candidate) -> None:
                 actual="the mask was changed in place",
                 mistake="mutates_mask_argument",
             )
+
+
+@check(
+    "side_effects", why="A model is called thousands of times; each output depends on that call's input only."
+)
+def a_call_changes_nothing_for_the_next(candidate: Candidate, variations: Variations, blame: Blame) -> None:
+    require_some_output(candidate)
+    require(
+        not variations.keeps_something,
+        "The same call gives another output the second time: forward keeps or changes something.",
+        expected="the same output for the same input, however often forward is called",
+        actual="the output changes from call to call",
+        line=blame.source.find_in_forward(
+            r"self\.[\w.]+(\[.*\])?\s*([-+*/@]|//|\*\*)?=[^=]|self\.[\w.]+\.\w+_\("
+        ),
+    )
 
 
 @check("side_effects", why="train() and eval() belong to the caller; forward must not switch them.")

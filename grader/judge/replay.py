@@ -1,0 +1,64 @@
+"""Training mode, played beside the explained mistakes.
+
+Where another step is wrong, what dropout did is hard to measure through forward. But torch's dropout draws
+the same under the same seed: the oracle with those mistakes and one way of dropping after the other, the
+right one first, gives the candidate's very output if that is what it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from grader.judge import probes
+from grader.judge.candidate import Candidate
+from grader.judge.explain import Explanation
+from grader.judge.observations import Observation
+from grader.judge.oracle import CRASHES, Context, Form, Plan, compose, run, same
+from grader.judge.probes import RATE
+from grader.judge.seeds import seeded
+
+SEED = 31
+PROBES = ("base", "mask_bss_bool")
+RIGHT = Form("", {})
+
+
+def replay(candidate: Candidate, explanation: Explanation) -> Form | None:
+    """The known way of dropping, maybe `RIGHT`, that gives every training output.
+
+    None when none does, and when no dropout would give the same: then the other mistakes keep it from showing.
+    """
+    rig = candidate.rig(rate=RATE)
+    plan = candidate.plan_for(explanation.layout)
+    cases: list[tuple[Observation, Context]] = []
+    for probe in candidate.standard_probes:
+        if probe.name in PROBES:
+            drawn = probes.draw(probe, candidate.seed)
+            context = candidate.context(drawn, explanation.layout, rig.values)
+            if context is not None:
+                seen = candidate.run(rig, drawn, training=True, seed=SEED)
+                cases.append((seen, context.but(training=True, rate=RATE)))
+    if not any(seen.output is not None for seen, _ in cases):
+        return None
+    silent = all(
+        _gives(plan, explanation.forms, context.but(training=False), seen) for seen, context in cases
+    )
+    for form in (RIGHT, *candidate.content.training):
+        forms = (*explanation.forms, form)
+        if all(_gives(plan, forms, context, seen) for seen, context in cases):
+            return None if form is RIGHT and silent else form
+    return None
+
+
+def _gives(plan: Plan, forms: Sequence[Form], context: Context, seen: Observation) -> bool:
+    """Whether the variant gives what was seen, be it a crash."""
+    variant = compose(forms)
+    if variant is None:
+        return False
+    try:
+        with seeded(SEED), torch.inference_mode():
+            output = run(plan, context, variant).output
+    except CRASHES:
+        return seen.output is None
+    return seen.output is not None and same(seen.output, output)
