@@ -27,7 +27,7 @@ RIGHT = Form("", {})
 def replay(candidate: Candidate, explanation: Explanation) -> Form | None:
     """The known way of dropping, maybe `RIGHT`, that gives every training output.
 
-    None when none does, and when no dropout would give the same: then the other mistakes keep it from showing.
+    None when none does, and when no dropout would give the same: the other mistakes keep it from showing.
     """
     rig = candidate.rig(rate=RATE)
     plan = candidate.plan_for(explanation.layout)
