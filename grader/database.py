@@ -107,6 +107,8 @@ class Database:
             # costs speed only: no row depends on the mode, and the next opening changes it.
             with contextlib.suppress(sqlite3.OperationalError):
                 connection.execute("PRAGMA journal_mode = WAL")
+        # With a write-ahead log a power cut may cost the last attempts, and never the file.
+        connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         migrations.migrate(connection)
 

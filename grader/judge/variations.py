@@ -92,8 +92,8 @@ class Variations:
     def keeps_something(self) -> bool:
         """A call gives another output once forward has seen other tokens, though nothing was set since."""
         base = self._base
-        one = self._candidate.run(self._rig, base)
-        self._candidate.run(self._rig, Drawn(base.probe, base.x.flip(-1) + 1.0, None, None), values={})
+        one = self._candidate.observe(base.probe)
+        self._candidate.run(self._rig, Drawn(base.probe, base.x.flip(-1) + 1.0, None, None))
         again = self._candidate.run(self._rig, base, values={})
         return one.output is not None and again.output is not None and not same(again.output, one.output)
 

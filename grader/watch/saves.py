@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 DEBOUNCE_MS = 60  # writes closer together than this are one save
-STEP_MS = 10  # how long it must be quiet before a save is told
+STEP_MS = 5  # how long it must be quiet before a save is told; a later write starts the grade over
 GLANCE_MS = 250  # a save before the watch was in place is seen by a look at the file
 POLL_SECONDS = 0.2  # between two looks, where there are no notices
 
