@@ -11,24 +11,12 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from grader.judge import probes
+from grader.judge.calls import CUTS, DROPS, MASKINGS, NORMALISERS, PRODUCTS, SCALINGS, SPLITS
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Observation
 from grader.judge.source import Source
 from grader.protocol import Failure, TraceEntry
 
-PRODUCTS = frozenset({"matmul", "bmm", "einsum", "baddbmm", "__matmul__", "mm", "linear", "tensordot"})
-SCALINGS = frozenset(
-    {"div", "div_", "mul", "mul_", "true_divide", "floor_divide", "floor_divide_", "__rdiv__", "rsqrt"}
-)
-NORMALISERS = frozenset({"softmax", "exp", "exp_", "log_softmax", "sigmoid", "_softmax", "logsumexp"})
-DROPS = frozenset(
-    {"dropout", "dropout_", "feature_dropout", "alpha_dropout", "bernoulli", "bernoulli_", "rand_like"}
-)
-MASKINGS = frozenset(
-    {"masked_fill", "masked_fill_", "where", "add", "add_", "mul", "mul_", "sub", "masked_scatter"}
-)
-SPLITS = frozenset({"split", "chunk", "tensor_split", "unbind", "view", "reshape", "unflatten"})
-CUTS = frozenset({"detach", "detach_", "round", "floor_divide", "floor", "requires_grad_"})
 IN_PLACE = re.compile(r"[a-z]\w*_$|__i\w+__$|__setitem__$")
 # Operations below autograd that only the banned functions use.
 BANNED_BELOW = re.compile(
@@ -106,7 +94,7 @@ class Blame:
     def has_products(self) -> bool:
         """Whether any matrix product was seen: without one nobody can certify how the answer computes."""
         called = self.dispatched.called
-        seen = {entry.call for entry in self.unmasked} & PRODUCTS
+        seen = {entry.call for entry in self.unmasked} & (PRODUCTS | {"linear"})
         below = set(called.dispatched if called else ()) & PRODUCTS_BELOW
         elementwise = any(entry.call in ("mul", "sum") for entry in self.unmasked)
         return bool(seen or below or elementwise)
@@ -138,7 +126,7 @@ class Blame:
 
     def scores(self) -> int | None:
         """The first product that gives (…, seq_len, seq_len); a product with a parameter is a projection."""
-        products = [entry for entry in self.trace if entry.call in PRODUCTS - {"linear"}]
+        products = [entry for entry in self.trace if entry.call in PRODUCTS]
         free = [entry for entry in products if not entry.parameters] or products
         squares = [entry for entry in free if entry.output is not None and _is_square(entry.output)]
         return (squares or free)[0].line if free else self.last()
@@ -154,7 +142,7 @@ class Blame:
         return self.call_line(frozenset({"linear"}))
 
     def mix(self) -> int | None:
-        return self.call_line(PRODUCTS - {"linear"}, last=True) or self.last()
+        return self.call_line(PRODUCTS, last=True) or self.last()
 
     def scale(self) -> int | None:
         before: list[TraceEntry] = []
@@ -203,11 +191,7 @@ class Blame:
         return self.source.find(r"Dropout\w*\(") or self.dropout()
 
     def projections(self) -> int | None:
-        return (
-            self.call_line(SPLITS - {"view", "reshape"})
-            or self.call_line(frozenset({"linear"}))
-            or self.last()
-        )
+        return self.call_line(SPLITS | {"unflatten"}) or self.call_line(frozenset({"linear"})) or self.last()
 
     def last_linear(self) -> int | None:
         return self.call_line(frozenset({"linear"}), last=True) or self.source.find(

@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from grader.judge.calls import PRODUCTS, SPLITS
 from grader.protocol import Failure
 
 LIBRARIES = frozenset({"torch", "nn", "F", "math", "np", "numpy"})
 IDE_IMPORTS = frozenset({"turtle", "tkinter", "_tkinter", "pyparsing", "lib2to3", "ast", "cProfile"})
-SPLITS = frozenset({"split", "chunk", "tensor_split", "unbind"})
-TRANSPOSES = frozenset({"transpose", "swapaxes", "swapdims", "permute", "t", "T", "mT", "movedim"})
-PRODUCTS = frozenset({"matmul", "bmm", "__matmul__", "einsum", "baddbmm", "__rmatmul__"})
 
 Rule = Callable[[Failure], str | None]
 

@@ -129,13 +129,17 @@ def _explained(bench: Bench, explanation: Explanation) -> Diagnosis:
     return Diagnosis(
         mistakes=labels,
         concept=concept,
-        sentence=" ".join([f"{lead} {' and '.join(clauses)}.", *(text.sentence for text in texts[1:])]),
+        sentence=" ".join([f"{lead} {_listed(clauses)}.", *(text.sentence for text in texts[1:])]),
         fix=" ".join(dict.fromkeys(text.fix for text in texts)),
         why=texts[0].why,
         line=bench.blame.line_of(labels[0], concept),
         certainty="exact" if exact else "consistent",
         alternatives=tuple(_labels_in(forms) for forms in explanation.alternatives),
     )
+
+
+def _listed(clauses: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(clauses[:-1])] if clauses[1:] else []), clauses[-1]])
 
 
 def _labels_of(explanation: Explanation) -> tuple[str, ...]:

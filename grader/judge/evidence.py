@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from grader.judge.calls import SCALINGS
 from grader.judge.explain import Explanation, Forms
 from grader.judge.roles import Layout
 from grader.protocol import TraceEntry
 
-SCALINGS = frozenset({"div", "div_", "mul", "mul_", "true_divide", "rsqrt", "__rdiv__", "multiply"})
 ATTENTION_CALLS = frozenset({"scaled_dot_product_attention"})
 
 

@@ -1,15 +1,15 @@
 """The search for the mistake: which variant of the oracle gives exactly the candidate's outputs.
 
-Unmasked probes are explained first (by one mistake, a measured divisor, or two mistakes), then masked
-ones by what was found plus at most two mistakes that only a mask shows. Every budget is a count, not a
-time, so that a grade never depends on how busy the machine is.
+Unmasked probes are explained first (by one mistake, a measured divisor, two mistakes, or three of the leading
+forms), then masked ones by what was found plus the mistakes that only a mask shows. Every budget is a count,
+not a time, so that a grade never depends on how busy the machine is.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
@@ -68,6 +68,7 @@ class _Search:
     others: int
     unmasked: tuple[_Case, ...]
     masked: tuple[_Case, ...]
+    _found: dict[int, Tensor] = field(default_factory=dict)
 
     @cached_property
     def mistakes(self) -> Tensor:
@@ -86,6 +87,20 @@ class _Search:
                 break
             alive = alive[self._variants.run(alive, case.context).equal_to(case.output)]
         return alive
+
+    def without_masks(self, size: int) -> Tensor:
+        """The sets of so many loud mistakes that reproduce the unmasked cases."""
+        if size not in self._found:
+            places = self.by_loudness[1] if size else self.mistakes
+            self._found[size] = self.fitting(self.sets_of(places, size), self.unmasked)
+        return self._found[size]
+
+    def sets_of(self, places: Tensor, size: int) -> Tensor:
+        """All sets of so many forms; of three, only those of the first form of each label: else too many."""
+        if size < 3:
+            return chosen(places, size)
+        leading = {self.forms[place].label: place for place in reversed(places.tolist())}
+        return chosen(torch.tensor(sorted(leading.values()), dtype=torch.int64), size)
 
     def under_masks(self, sets: Tensor) -> Tensor:
         """Those that reproduce the masked cases, by themselves or beside another right way of masking."""
@@ -127,12 +142,16 @@ def explain(candidate: Candidate) -> Explanation | None:
         found = _measured_divisor(search) or _explain_with(search, 2)
         if found is not None:
             return found
+    for search in itertools.islice(searches.of_size(3), 1):
+        found = _explain_with(search, 3)
+        if found is not None:
+            return found
     return _without_masks(searches)
 
 
 def _without_masks(searches: _Searches) -> Explanation | None:
     """When nothing explains the masked outputs as well: what explains the unmasked ones alone."""
-    for size in (0, 1):
+    for size in (0, 1, 2):
         for search in itertools.islice(searches.of_size(size), MAX_PAIR_LAYOUTS):
             if search.masked and search.unmasked:
                 found = _explain_with(replace(search, masked=()), size)
@@ -213,18 +232,19 @@ def _explain_with(search: _Search, size: int) -> Explanation | None:
     if not search.unmasked or not wanted:
         cases = (*search.unmasked, *search.masked)
         return _best(search, search.named(search.fitting(chosen(search.mistakes, wanted), cases)))
-    right_without_masks = bool(len(search.fitting(chosen(search.mistakes, 0), search.unmasked)))
-    if wanted == 1 and not right_without_masks:  # then a mistake that only a mask shows cannot be all
+    if wanted == 1 and not len(
+        search.without_masks(0)
+    ):  # then a mistake that only a mask shows cannot be all
         base = search.fitting(chosen(search.mistakes, 1), search.unmasked)
         return _best(search, search.named(search.under_masks(base)))
-    silent, loud = search.by_loudness
+    silent, _ = search.by_loudness
     results: list[Forms] = []
     for hidden in range(wanted + 1):  # mistakes that only a mask shows
         if hidden and not search.masked:
             break
-        base = search.fitting(chosen(loud, wanted - hidden), search.unmasked)
+        base = search.without_masks(wanted - hidden)
         if len(base):
-            results += search.named(search.under_masks(every(base, chosen(silent, hidden))))
+            results += search.named(search.under_masks(every(base, search.sets_of(silent, hidden))))
     return _best(search, results)
 
 

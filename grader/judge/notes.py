@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from grader.judge.bench import Bench
-from grader.judge.roles import stated_role
 from grader.judge.wording import sentence
 from grader.protocol import Loaded
 from grader.records import Note, ShapeComment
@@ -72,8 +71,7 @@ def _on_the_layers(bench: Bench) -> Iterator[Note]:
     if renamed:
         text = "Layer names are yours to choose: " + ", ".join(renamed) + "."
         yield Note(id="layer_names", text=text, line=bench.blame.source.find(r"=\s*nn\.(Linear|Parameter)"))
-    silent = [name for name in layout.unused if stated_role(name) != "output" or bench.steps.right]
-    left = [*silent, *(["output layer"] if _extra_output_unused(bench) else [])]
+    left = [*layout.unused, *_extra_output(bench)]
     if left and bench.steps.right:
         yield Note(
             id="unused_layer",
@@ -89,10 +87,12 @@ def _on_the_layers(bench: Bench) -> Iterator[Note]:
         yield from _on_fused_calls(bench)
 
 
-def _extra_output_unused(bench: Bench) -> bool:
+def _extra_output(bench: Bench) -> list[str]:
+    """The name of an output layer that this level has no step for."""
     layout = bench.candidate.layout
-    roles = bench.candidate.kata.layers.roles
-    return layout is not None and "output" in layout.slots and "output" not in roles
+    if layout is None or "output" not in layout.slots or "output" in bench.candidate.kata.layers.roles:
+        return []
+    return [layout.slots["output"].unit.name]
 
 
 def _on_fused_calls(bench: Bench) -> Iterator[Note]:

@@ -25,6 +25,7 @@ from tests.judge.stage import (
     candidate,
     content,
     exceptions,
+    failed,
     forms,
     labels,
     played,
@@ -107,6 +108,29 @@ def test_two_mistakes_at_once_are_both_named(kata: str) -> None:
     sample = random.Random(11).sample(pairs(kata), SAMPLE)
     found = [both_named(played(kata, *pair), pair) for pair in sample]
     assert sum(found) >= SAMPLE - 1
+
+
+@pytest.mark.parametrize(
+    ("kata", "names"),
+    [
+        ("v1", ("no_scale", "output_uses_keys", "shared_projection")),
+        ("v2", ("scale_by_dk", "weights_transposed", "residual_or_norm_added")),
+        ("v3", ("no_scale", "mask_inverted", "softmax_over_queries")),
+        ("v4", ("scale_by_seq_len", "mask_fill_zero", "weights_transposed")),
+    ],
+)
+def test_three_mistakes_at_once_are_all_named(kata: str, names: tuple[str, ...]) -> None:
+    grade = played(kata, *(forms(kata, name)[0] for name in names))
+    said = set(labels(grade))
+    assert all(exceptions().names(name) & said for name in names), said
+
+
+def test_two_mistakes_are_named_though_a_mask_shows_what_nothing_explains() -> None:
+    """Under a mask the weights are bent in a way that no form has; without one all is explained."""
+    odd = Form("", {"mask": lambda c: c if c.visible is None else c.but(scores=c.scores.sin() * c.visible)})
+    grade = played("v4", *forms("v4", "no_scale"), forms("v4", "weights_transposed")[0], odd)
+    assert {"no_scale", "weights_transposed"} <= set(labels(grade))
+    assert "mask" in failed(grade)
 
 
 @pytest.mark.slow
