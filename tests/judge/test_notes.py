@@ -28,7 +28,7 @@ INIT = "        super().__init__()\n"
             "v1",
             ((INIT, f"{INIT}        self.spare_out = nn.Linear(hidden_dim, hidden_dim)\n"),),
             "unused_layer",
-            "plays no part in the output",
+            "spare_out plays no part in the output",
         ),
         (
             "v1",
