@@ -58,7 +58,7 @@ def diagnose(bench: Bench, outcomes: Sequence[Outcome]) -> tuple[Diagnosis, ...]
     ran = any(seen.output is not None for seen in bench.candidate.observations)
     explanation = bench.steps.explanation if ran else None
     if explanation is not None and (explanation.forms or explanation.layout.borrowed):
-        entries.append(_explained(bench, explanation))
+        entries += _explained(bench, explanation)
     elif ran and explanation is None:
         entries += _hunches(bench)
     named = {label for entry in entries for label in entry.mistakes}
@@ -115,43 +115,56 @@ def _named(bench: Bench, label: str, line: int | None) -> Diagnosis:
     )
 
 
-def _explained(bench: Bench, explanation: Explanation) -> Diagnosis:
-    labels = _labels_of(explanation)
-    texts = [bench.labels[label] for label in labels]
-    clauses = _clauses(bench, explanation)
+def _explained(bench: Bench, explanation: Explanation) -> list[Diagnosis]:
+    """One entry for each mistake, so that each has its line and its fix; the first says what all do together.
+
+    Where several explanations fit, nothing is known of a single mistake, and one entry holds them all.
+    """
     exact = not explanation.alternatives
     lead = "Your output is exactly what you get when" if exact else "Your output is what you get when"
-    concept = (
-        bench.steps.concept_of(explanation.forms[0])
-        if explanation.forms
-        else _concept(bench, texts[0].concept)
-    )
-    return Diagnosis(
-        mistakes=labels,
-        concept=concept,
-        sentence=" ".join([f"{lead} {_listed(clauses)}.", *(text.sentence for text in texts[1:])]),
-        fix=" ".join(dict.fromkeys(text.fix for text in texts)),
-        why=texts[0].why,
-        line=bench.blame.line_of(labels[0], concept),
-        certainty="exact" if exact else "consistent",
-        alternatives=tuple(_labels_in(forms) for forms in explanation.alternatives),
-    )
+    together = f"{lead} {_listed(_clauses(bench, explanation))}."
+    parts = _parts(bench, explanation)
+    if not exact:
+        labels = tuple(dict.fromkeys(label for part, _ in parts for label in part))
+        parts = [(labels, parts[0][1])]
+    entries: list[Diagnosis] = []
+    for labels, concept in parts:
+        texts = [bench.labels[label] for label in labels]
+        said = [text.sentence for text in (texts if entries else texts[1:])]
+        entries.append(
+            Diagnosis(
+                mistakes=labels,
+                concept=concept,
+                sentence=" ".join(said if entries else [together, *said]),
+                fix=" ".join(dict.fromkeys(text.fix for text in texts)),
+                why=texts[0].why,
+                line=bench.blame.line_of(labels[0], concept),
+                certainty="exact" if exact else "consistent",
+                alternatives=()
+                if entries
+                else tuple(_labels_in(forms) for forms in explanation.alternatives),
+            )
+        )
+    return entries
 
 
 def _listed(clauses: Sequence[str]) -> str:
     return " and ".join([*([", ".join(clauses[:-1])] if clauses[1:] else []), clauses[-1]])
 
 
-def _labels_of(explanation: Explanation) -> tuple[str, ...]:
-    labels = list(_labels_in(explanation.forms))
+def _parts(bench: Bench, explanation: Explanation) -> list[tuple[tuple[str, ...], str]]:
+    """The labels that belong together, with the concept that they cost: one part for each mistake."""
+    parts: dict[str, tuple[tuple[str, ...], str]] = {}
     if explanation.layout.borrowed:
-        whole = (
-            "projection_unused" if set(explanation.layout.borrowed.values()) == {"x"} else "shared_projection"
-        )
-        labels.insert(0, whole)
+        raw = set(explanation.layout.borrowed.values()) == {"x"}
+        whole = "projection_unused" if raw else "shared_projection"
+        parts[whole] = (whole,), _concept(bench, bench.labels[whole].concept)
+    for form in explanation.forms:
+        parts.setdefault(form.label, (_labels_in((form,)), bench.steps.concept_of(form)))
     if _constant_divisor(explanation) is not None:
-        labels.append("hard_coded_sizes")
-    return tuple(dict.fromkeys(labels))
+        labels, concept = parts["scale_wrong_value"]
+        parts["scale_wrong_value"] = (*labels, "hard_coded_sizes"), concept
+    return list(parts.values())
 
 
 def _labels_in(forms: Forms) -> tuple[str, ...]:

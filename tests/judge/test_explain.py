@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import pytest
 import torch
 
+from grader.engine.private import PrivateEngine
+from grader.grading import Options
 from grader.judge import probes
 from grader.judge.explain import explain
 from grader.judge.oracle import Context, Form, compose
@@ -17,6 +19,7 @@ from grader.judge.variants import Variants
 from grader.linting.plays import forms_of
 from grader.records import Grade
 from tests.judge.stage import (
+    CATALOG,
     LEVELS,
     SEED,
     Outputs,
@@ -29,6 +32,8 @@ from tests.judge.stage import (
     forms,
     labels,
     played,
+    solution,
+    submission,
 )
 
 SAMPLE = 6  # pairs a level, of thousands
@@ -108,6 +113,18 @@ def test_two_mistakes_at_once_are_both_named(kata: str) -> None:
     sample = random.Random(11).sample(pairs(kata), SAMPLE)
     found = [both_named(played(kata, *pair), pair) for pair in sample]
     assert sum(found) >= SAMPLE - 1
+
+
+def test_each_of_several_mistakes_has_its_line_and_its_fix(engine: PrivateEngine) -> None:
+    text = solution("v1", ("math.sqrt(self.hidden_dim)", "self.hidden_dim"), ("dim=-1", "dim=-2"))
+    grade = engine.grade(submission(text), CATALOG.get("v1"), CATALOG, Options(seed=SEED))
+    first, second = grade.diagnosis
+    assert (first.mistakes, second.mistakes) == (("scale_by_dk",), ("softmax_over_queries",))
+    lines = text.splitlines()
+    assert "/ self.hidden_dim" in lines[(first.line or 0) - 1]
+    assert "dim=-2" in lines[(second.line or 0) - 1]
+    assert "exactly what you get when" in first.sentence
+    assert first.fix != second.fix
 
 
 @pytest.mark.parametrize(
