@@ -127,29 +127,28 @@ def _explained(bench: Bench, explanation: Explanation) -> list[Diagnosis]:
     if not exact:
         labels = tuple(dict.fromkeys(label for part, _ in parts for label in part))
         parts = [(labels, parts[0][1])]
-    entries: list[Diagnosis] = []
-    for labels, concept in parts:
-        texts = [bench.labels[label] for label in labels]
-        said = [text.sentence for text in (texts if entries else texts[1:])]
-        entries.append(
-            Diagnosis(
-                mistakes=labels,
-                concept=concept,
-                sentence=" ".join(said if entries else [together, *said]),
-                fix=" ".join(dict.fromkeys(text.fix for text in texts)),
-                why=texts[0].why,
-                line=bench.blame.line_of(labels[0], concept),
-                certainty="exact" if exact else "consistent",
-                alternatives=()
-                if entries
-                else tuple(_labels_in(forms) for forms in explanation.alternatives),
-            )
-        )
-    return entries
+    first, *others = (_part(bench, labels, concept, exact=exact) for labels, concept in parts)
+    said = [together, *(bench.labels[label].sentence for label in first.mistakes[1:])]
+    alternatives = tuple(_labels_in(forms) for forms in explanation.alternatives)
+    return [msgspec.structs.replace(first, sentence=" ".join(said), alternatives=alternatives), *others]
+
+
+def _part(bench: Bench, labels: tuple[str, ...], concept: str, *, exact: bool) -> Diagnosis:
+    texts = [bench.labels[label] for label in labels]
+    return Diagnosis(
+        mistakes=labels,
+        concept=concept,
+        sentence=" ".join(text.sentence for text in texts),
+        fix=" ".join(dict.fromkeys(text.fix for text in texts)),
+        why=texts[0].why,
+        line=bench.blame.line_of(labels[0], concept),
+        certainty="exact" if exact else "consistent",
+    )
 
 
 def _listed(clauses: Sequence[str]) -> str:
-    return " and ".join([*([", ".join(clauses[:-1])] if clauses[1:] else []), clauses[-1]])
+    *before, last = clauses
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _parts(bench: Bench, explanation: Explanation) -> list[tuple[tuple[str, ...], str]]:

@@ -18,7 +18,7 @@ from torch import Tensor
 from grader.judge.candidate import Candidate
 from grader.judge.divisor import MeasuredScale, fit_divisor
 from grader.judge.observations import Observation
-from grader.judge.oracle import Context, Form, Plan, run, same
+from grader.judge.oracle import Context, Form, Plan, attempt, same
 from grader.judge.roles import Layout
 from grader.judge.variants import Variants, chosen, every
 
@@ -232,9 +232,8 @@ def _explain_with(search: _Search, size: int) -> Explanation | None:
     if not search.unmasked or not wanted:
         cases = (*search.unmasked, *search.masked)
         return _best(search, search.named(search.fitting(chosen(search.mistakes, wanted), cases)))
-    if wanted == 1 and not len(
-        search.without_masks(0)
-    ):  # then a mistake that only a mask shows cannot be all
+    right_without_masks = len(search.without_masks(0)) > 0
+    if wanted == 1 and not right_without_masks:  # a mistake that only a mask shows cannot be all
         base = search.fitting(chosen(search.mistakes, 1), search.unmasked)
         return _best(search, search.named(search.under_masks(base)))
     silent, _ = search.by_loudness
@@ -277,9 +276,7 @@ def _measured_divisor(search: _Search) -> Explanation | None:
         found.append((case.context, divisor))
     measured = {(context.hidden_dim, context.seq_len): divisor for context, divisor in found}
     form = Form("scale_wrong_value", {"scale": MeasuredScale(measured)})
-    if not all(
-        same(run(search.plan, case.context, form.steps).output, case.output) for case in search.masked
-    ):
+    if not all(same(case.output, attempt(search.plan, case.context, form.steps)) for case in search.masked):
         return None
     return Explanation((form,), search.layout, divisors=tuple(found), masked=bool(search.masked))
 

@@ -108,6 +108,14 @@ def run(plan: Plan, context: Context, variant: Variant | None = None) -> Context
     return context
 
 
+def attempt(plan: Plan, context: Context, variant: Variant) -> Tensor | None:
+    """The output of a variant; None where it cannot run on these shapes (it would crash)."""
+    try:
+        return run(plan, context, variant).output
+    except CRASHES:
+        return None
+
+
 def compose(forms: Sequence[Form]) -> Variant | None:
     """The variant that makes all these mistakes at once; None when two of them replace the same step."""
     variant: dict[str, StepFunction] = {}

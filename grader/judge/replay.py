@@ -15,7 +15,7 @@ from grader.judge import probes
 from grader.judge.candidate import Candidate
 from grader.judge.explain import Explanation
 from grader.judge.observations import Observation
-from grader.judge.oracle import CRASHES, Context, Form, Plan, compose, run, same
+from grader.judge.oracle import Context, Form, Plan, attempt, compose, same
 from grader.judge.probes import RATE
 from grader.judge.seeds import seeded
 
@@ -56,9 +56,6 @@ def _gives(plan: Plan, forms: Sequence[Form], context: Context, seen: Observatio
     variant = compose(forms)
     if variant is None:
         return False
-    try:
-        with seeded(SEED), torch.inference_mode():
-            output = run(plan, context, variant).output
-    except CRASHES:
-        return seen.output is None
-    return seen.output is not None and same(seen.output, output)
+    with seeded(SEED), torch.inference_mode():
+        output = attempt(plan, context, variant)
+    return output is None if seen.output is None else same(seen.output, output)

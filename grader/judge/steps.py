@@ -17,7 +17,7 @@ from grader.judge.checks import NotReached, fail
 from grader.judge.evidence import prefer
 from grader.judge.explain import Explanation, explain, overwritten
 from grader.judge.observations import Observation
-from grader.judge.oracle import CRASHES, Form, compose, run
+from grader.judge.oracle import Form, attempt, compose
 from grader.judge.wording import sentence
 from grader.protocol import TraceEntry
 
@@ -129,11 +129,7 @@ class Steps:
         variant = compose(explanation.forms)
         if context is None or variant is None:
             return False
-        try:
-            run(self._candidate.plan_for(explanation.layout), context, variant)
-        except CRASHES:
-            return True
-        return False
+        return attempt(self._candidate.plan_for(explanation.layout), context, variant) is None
 
     def _require_output(self) -> None:
         if any(seen.output is not None for seen in self._candidate.observations):

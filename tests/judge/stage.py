@@ -8,6 +8,8 @@ from functools import cache
 from torch import Tensor
 
 from grader.catalog import load_catalog
+from grader.engine.private import PrivateEngine
+from grader.grading import Options
 from grader.judge.bench import Bench
 from grader.judge.candidate import Caller, Candidate
 from grader.judge.content import KataContent, load_content
@@ -86,6 +88,11 @@ def labels(grade: Grade) -> tuple[str, ...]:
 def failed(grade: Grade) -> set[str]:
     """The required concepts that failed."""
     return {concept.id for concept in grade.concepts if concept.required and concept.status == "failed"}
+
+
+def graded(engine: PrivateEngine, kata: str, text: str) -> Grade:
+    """The grade of a text, by a real worker and a real judge."""
+    return engine.grade(submission(text), CATALOG.get(kata), CATALOG, Options(seed=SEED))
 
 
 def ids(made: Sequence[Form]) -> list[str]:

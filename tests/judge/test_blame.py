@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from grader.engine.private import PrivateEngine
-from grader.grading import Options
 from grader.judge.source import Source
-from tests.judge.stage import CATALOG, SEED, labels, solution, submission
+from tests.judge.stage import graded, labels, solution
 
 SCALE = "scores = scores / math.sqrt(self.hidden_dim)"
 SOFTMAX = "weights = torch.softmax(scores, dim=-1)"
@@ -36,7 +35,7 @@ def test_the_line_is_where_the_mistake_stands(
     engine: PrivateEngine, kata: str, old: str, new: str, label: str
 ) -> None:
     text = solution(kata, (old, new))
-    grade = engine.grade(submission(text), CATALOG.get(kata), CATALOG, Options(seed=SEED))
+    grade = graded(engine, kata, text)
     assert labels(grade)[0].startswith(label)
     wrong = next(n for n, code in enumerate(text.splitlines(), 1) if new in code)
     near = (

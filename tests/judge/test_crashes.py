@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from grader.engine.private import PrivateEngine
-from grader.grading import Options
 from grader.judge.crashes import name_of
 from grader.protocol import Failure, TraceEntry
-from grader.records import Grade
-from tests.judge.stage import CATALOG, SEED, labels, solution, submission
+from tests.judge.stage import graded, labels, solution
 
 KEY_T = "key.transpose(-2, -1)"
 CASES: tuple[tuple[str, str, str, str], ...] = (
@@ -29,10 +27,6 @@ CASES: tuple[tuple[str, str, str, str], ...] = (
     ("v3", "if attention_mask is not None:", "if True:", "mask_not_optional"),
     ("v4", "attention_mask == 0", "attention_mask.view_as(scores) == 0", "key_mask_not_expanded"),
 )
-
-
-def graded(engine: PrivateEngine, kata: str, text: str) -> Grade:
-    return engine.grade(submission(text), CATALOG.get(kata), CATALOG, Options(seed=SEED))
 
 
 @pytest.mark.parametrize(

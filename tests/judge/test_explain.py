@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from grader.engine.private import PrivateEngine
-from grader.grading import Options
 from grader.judge import probes
 from grader.judge.explain import explain
 from grader.judge.oracle import Context, Form, compose
@@ -19,7 +18,6 @@ from grader.judge.variants import Variants
 from grader.linting.plays import forms_of
 from grader.records import Grade
 from tests.judge.stage import (
-    CATALOG,
     LEVELS,
     SEED,
     Outputs,
@@ -30,10 +28,10 @@ from tests.judge.stage import (
     exceptions,
     failed,
     forms,
+    graded,
     labels,
     played,
     solution,
-    submission,
 )
 
 SAMPLE = 6  # pairs a level, of thousands
@@ -117,7 +115,7 @@ def test_two_mistakes_at_once_are_both_named(kata: str) -> None:
 
 def test_each_of_several_mistakes_has_its_line_and_its_fix(engine: PrivateEngine) -> None:
     text = solution("v1", ("math.sqrt(self.hidden_dim)", "self.hidden_dim"), ("dim=-1", "dim=-2"))
-    grade = engine.grade(submission(text), CATALOG.get("v1"), CATALOG, Options(seed=SEED))
+    grade = graded(engine, "v1", text)
     first, second = grade.diagnosis
     assert (first.mistakes, second.mistakes) == (("scale_by_dk",), ("softmax_over_queries",))
     lines = text.splitlines()

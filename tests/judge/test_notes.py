@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.engine.private import PrivateEngine
-from grader.grading import Options
-from tests.judge.stage import CATALOG, SEED, solution, submission
+from tests.judge.stage import graded, solution
 
 INIT = "        super().__init__()\n"
 
@@ -53,7 +52,7 @@ def test_a_convention_is_a_note_on_an_answer_that_passes(
     engine: PrivateEngine, kata: str, edits: tuple[tuple[str, str], ...], note: str, says: str
 ) -> None:
     text = solution(kata, *edits)
-    grade = engine.grade(submission(text), CATALOG.get(kata), CATALOG, Options(seed=SEED))
+    grade = graded(engine, kata, text)
     assert grade.verdict == "passed"
     found = {entry.id: entry for entry in grade.notes}
     assert says in found[note].text

@@ -7,7 +7,7 @@ import torch
 
 from grader.judge import probes
 from grader.judge.oracle import ATOL, RTOL, Context, Form, Plan, compose, run, same
-from grader.judge.variants import Variants, chosen, every
+from grader.judge.variants import Outcomes, Variants, chosen, every
 from tests.judge.stage import LEVELS, SEED, candidate, content
 
 RIGHT = Form("", {})
@@ -37,8 +37,9 @@ def two_step(form: Form) -> tuple[Variants, Context]:
     return Variants(plan, [*ways, form]), Context(x=torch.randn(2, 3, 4), layers={})
 
 
-def both(variants: Variants, c: Context) -> list[torch.Tensor | None]:
-    return variants.run(every(chosen(torch.arange(20), 1), torch.tensor([[20]])), c).each()
+def both(variants: Variants, c: Context) -> Outcomes:
+    """Each of the twenty ways, and the form after it."""
+    return variants.run(every(chosen(torch.arange(20), 1), torch.tensor([[20]])), c)
 
 
 @pytest.mark.parametrize("kata", LEVELS)
@@ -71,7 +72,7 @@ def test_a_step_for_many_rows_is_one_call_and_its_check() -> None:
         return c.but(output=c.mixed * 2)
 
     variants, c = two_step(Form("", {"output": doubled}))
-    outputs = both(variants, c)
+    outputs = both(variants, c).each()
     assert all(same(output, c.x * n * 2) for n, output in enumerate(outputs) if output is not None)
     assert len(calls) == 2
 
@@ -87,7 +88,7 @@ def test_a_step_for_many_rows_is_one_call_and_its_check() -> None:
 def test_a_step_that_a_stack_confuses_is_taken_row_by_row(count: object) -> None:
     assert callable(count)
     variants, c = two_step(Form("", {"output": lambda at: at.but(output=count(at.mixed))}))
-    for n, output in enumerate(both(variants, c)):
+    for n, output in enumerate(both(variants, c).each()):
         assert output is not None
         assert same(count(c.x * n), output)
 
@@ -98,12 +99,14 @@ def test_a_step_that_only_a_stack_crashes_is_taken_row_by_row() -> None:
         return c.but(output=c.mixed.reshape(batch, width, seq_len))
 
     variants, c = two_step(Form("", {"output": three_axes}))
-    assert [tuple(output.shape) for output in both(variants, c) if output is not None] == [(2, 4, 3)] * 20
+    assert [tuple(output.shape) for output in both(variants, c).each() if output is not None] == [
+        (2, 4, 3)
+    ] * 20
 
 
 def test_what_no_row_has_changed_stands_in_every_row() -> None:
     variants, c = two_step(Form("", {"output": lambda at: at.but(output=at.x)}))
-    outputs = both(variants, c)
+    outputs = both(variants, c).each()
     assert all(output is not None and torch.equal(output, c.x) for output in outputs)
     assert len(outputs) == 20
 
@@ -123,18 +126,17 @@ def test_a_crash_in_all_rows_leaves_nothing() -> None:
         return c.but(output=c.mixed @ c.mixed)
 
     variants, c = two_step(Form("", {"output": crash}))
-    outcomes = variants.run(every(chosen(torch.arange(20), 1), torch.tensor([[20]])), c)
+    outcomes = both(variants, c)
     assert outcomes.each() == [None] * 20
     assert not bool(outcomes.equal_to(c.x).any())
 
 
 def test_equal_are_those_of_the_same_shape_and_values_and_nan_equals_nan() -> None:
     variants, c = two_step(Form("", {"output": lambda at: at.but(output=at.mixed / at.mixed)}))
-    outputs = both(variants, c)
-    zero = outputs[0]
+    outcomes = both(variants, c)
+    zero = outcomes.each()[0]
     assert zero is not None
     assert bool(zero.isnan().all())
-    outcomes = variants.run(every(chosen(torch.arange(20), 1), torch.tensor([[20]])), c)
     assert outcomes.equal_to(zero).tolist() == [True, *[False] * 19]
     assert outcomes.equal_to(torch.ones(2, 3, 4)).tolist() == [False, *[True] * 19]
     assert not bool(outcomes.equal_to(torch.ones(3, 4)).any())
