@@ -10,12 +10,12 @@ explains a verdict, and is never evidence for a pass.
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from typing import Literal, dataclass_transform
 
 import msgspec
 import torch
-from safetensors import SafetensorError, deserialize
-from safetensors.torch import save
+from safetensors import SafetensorError, TensorSpec, deserialize, serialize
 from torch import Tensor
 
 MAGIC = b"AK1\0"
@@ -38,6 +38,9 @@ DTYPES: dict[str, torch.dtype] = {
     "U8": torch.uint8,
     "BOOL": torch.bool,
 }
+
+# What safetensors calls a dtype where it writes.
+_WRITTEN = {dtype: str(dtype).removeprefix("torch.") for dtype in DTYPES.values()}
 
 
 class ProtocolError(Exception):
@@ -208,10 +211,25 @@ _replies: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
 def encode(message: Request | Reply, tensors: dict[str, Tensor] | None = None) -> bytes:
     """One frame. Tensors are copied; they must be dense and on the CPU."""
     header = _encoder.encode(message)
-    body = save({name: value.contiguous() for name, value in tensors.items()}) if tensors else b""
+    body = _body(tensors) if tensors else b""
     if len(header) > MAX_HEADER or len(body) > MAX_BODY:
         raise ProtocolError(f"a frame of {len(header)} + {len(body)} bytes is over the bound")
     return PREFIX.pack(MAGIC, len(header), len(body)) + header + body
+
+
+def _body(tensors: Mapping[str, Tensor]) -> bytes:
+    """As `safetensors.torch.save` writes, without its way over numpy, which takes six times as long."""
+    kept = {name: value.resolve_neg().contiguous() for name, value in tensors.items()}  # alive until copied
+    specs = {
+        name: TensorSpec(
+            dtype=_WRITTEN[value.dtype],
+            shape=list(value.shape),
+            data_ptr=value.data_ptr(),
+            data_len=value.nbytes,
+        )
+        for name, value in kept.items()
+    }
+    return bytes(serialize(specs))
 
 
 def frame_lengths(prefix: bytes) -> tuple[int, int]:

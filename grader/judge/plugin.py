@@ -31,7 +31,8 @@ from grader.judge.xray import XRay
 OFF = (
     "terminal", "logging", "warnings", "unraisableexception", "threadexception", "faulthandler", "junitxml",
     "pastebin", "doctest", "unittest", "setuponly", "setupplan", "stepwise", "debugging", "recwarn",
-    "monkeypatch", "pytester", "legacypath", "tmpdir", "skipping",
+    "monkeypatch", "pytester", "legacypath", "tmpdir", "skipping", "capture", "assertion", "subtests",
+    "pythonpath", "reports", "cacheprovider",
 )  # fmt: skip
 
 
@@ -138,9 +139,10 @@ def run_checks(module: ModuleType, bench: Bench) -> tuple[Outcome, ...]:
     plugin = JudgePlugin(module, bench)
     assert module.__file__ is not None
     folder = Path(module.__file__).parent
+    # Without confcutdir pytest walks down from the file system's root, with a look at each neighbour.
     arguments = [
-        module.__file__, f"--rootdir={folder}", f"-c{os.devnull}", "--noconftest", "--assert=plain", "-s",
-        "-p", "no:cacheprovider", *(word for name in OFF for word in ("-p", f"no:{name}")),
+        module.__file__, f"--rootdir={folder}", f"--confcutdir={folder}", f"-c{os.devnull}", "--noconftest",
+        *(word for name in OFF for word in ("-p", f"no:{name}")),
     ]  # fmt: skip
     with sealed_environment():
         code = pytest.main(arguments, plugins=[plugin])

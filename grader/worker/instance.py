@@ -12,7 +12,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
 
-from grader.protocol import MAX_DIMENSIONS, Build, Built, Call, Called, Failure, ParameterInfo, TraceEntry
+from grader.protocol import (
+    DTYPES,
+    MAX_DIMENSIONS,
+    Build,
+    Built,
+    Call,
+    Called,
+    Failure,
+    ParameterInfo,
+    TraceEntry,
+)
 from grader.worker.failures import describe
 from grader.worker.loader import fresh_rng
 from grader.worker.recorder import Dispatched, Recorder
@@ -164,7 +174,7 @@ def _oddity(value: Tensor) -> str:
         return "a tensor on the meta device, which holds no numbers"
     if value.device.type != "cpu":
         return f"a tensor on {value.device.type}"
-    if value.is_quantized or value.is_complex():
+    if value.dtype not in DTYPES.values():
         return f"a tensor of {str(value.dtype).removeprefix('torch.')}"
     if value.numel() > MAX_ELEMENTS or value.dim() > MAX_DIMENSIONS:
         return f"a tensor of shape {tuple(value.shape)}"

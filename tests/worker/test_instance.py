@@ -137,6 +137,7 @@ def test_a_backward_that_raises_is_told_beside_the_output() -> None:
         ("x.to_sparse()", "odd", "sparse"),
         ("torch.empty(2, device='meta')", "odd", "meta"),
         ("x + 1j", "odd", "complex64"),
+        ("x.to(torch.float8_e4m3fn)", "odd", "float8_e4m3fn"),
         ("torch.zeros(3_000_000)", "odd", "3000000"),
         ("torch.zeros(1, 1, 1, 1, 1, 1, 1)", "odd", "(1, 1, 1"),
     ],
