@@ -13,7 +13,7 @@ from functools import cached_property
 from grader.judge import probes
 from grader.judge.calls import CUTS, DROPS, MASKINGS, NORMALISERS, PRODUCTS, SCALINGS, SPLITS
 from grader.judge.candidate import Candidate
-from grader.judge.observations import Observation
+from grader.judge.observations import Asked, Observation
 from grader.judge.source import Source
 from grader.protocol import Failure, TraceEntry
 
@@ -48,11 +48,10 @@ class Blame:
         return self.masked or self.unmasked
 
     @cached_property
-    def dispatched(self) -> Observation:
+    def dispatched(self) -> Asked:
         """One call under both recorders."""
-        probe = probes.UNMASKED[0]
-        rig = self._candidate.rig()
-        return self._candidate.run(rig, probes.draw(probe, self._candidate.seed), trace=True, dispatch=True)
+        drawn = self._candidate.draw(probes.UNMASKED[0])
+        return self._candidate.ask(self._candidate.rig(), drawn, trace=True, dispatch=True)
 
     def last(self) -> int | None:
         """The line that makes forward's result: the last traced one, else its `return`."""
@@ -81,11 +80,11 @@ class Blame:
             for probe in candidate.standard_probes
             if probe.name == "base"
         ]
-        traces = [self.unmasked, self.masked, _trace(seen), _trace([self.dispatched])]
+        traces = [self.unmasked, self.masked, _trace(seen), _trace([self.dispatched.seen])]
         for entry in (entry for trace in traces for entry in trace):
             if entry.call in banned:
                 return entry.call, entry.line
-        called = self.dispatched.called
+        called = self.dispatched.seen.called
         for name in called.dispatched if called else ():
             if BANNED_BELOW.search(name):
                 return name.lstrip("_"), (called.dispatched_lines.get(name) if called else None)
@@ -93,7 +92,7 @@ class Blame:
 
     def has_products(self) -> bool:
         """Whether any matrix product was seen: without one nobody can certify how the answer computes."""
-        called = self.dispatched.called
+        called = self.dispatched.seen.called
         seen = {entry.call for entry in self.unmasked} & (PRODUCTS | {"linear"})
         below = set(called.dispatched if called else ()) & PRODUCTS_BELOW
         elementwise = any(entry.call in ("mul", "sum") for entry in self.unmasked)

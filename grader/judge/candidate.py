@@ -16,9 +16,9 @@ from torch import Tensor
 
 from grader.catalog import Kata
 from grader.judge import probes
-from grader.judge.channel import WorkerLost
+from grader.judge.channel import Pending, WorkerLost
 from grader.judge.content import KataContent
-from grader.judge.observations import Observation, Rig, heard
+from grader.judge.observations import Asked, Observation, Rig
 from grader.judge.oracle import Context, Plan, run, same
 from grader.judge.probes import OTHER_RATE, RATE, WIDTH, Drawn, Probe
 from grader.judge.roles import Layout, layouts, units
@@ -27,26 +27,28 @@ from grader.protocol import (
     Build,
     Built,
     Call,
-    Called,
     Describe,
     Failure,
     Load,
     Loaded,
-    Reply,
     Request,
 )
+
+RigKey = tuple[int, float | None, bool]  # width, dropout rate, in float16
 
 
 class Caller(Protocol):
     """Something that answers requests: a worker behind a channel, or the oracle playing a candidate."""
 
-    def exchange(
-        self, request: Request, tensors: dict[str, Tensor] | None, seconds: float
-    ) -> tuple[Reply, dict[str, Tensor]]: ...
+    def post(self, request: Request, tensors: dict[str, Tensor] | None, seconds: float) -> Pending:
+        """Send a request; what is returned waits for the reply. Answered in the order of sending."""
 
 
 class Candidate:
-    """One submission under judgement. Observations are made once and kept."""
+    """One submission under judgement. Observations are made once and kept.
+
+    What is asked for ahead (`build_ahead`, `ask`, `ask_probe`) is on its way while the judge goes on.
+    """
 
     def __init__(
         self, content: KataContent, caller: Caller, seed: int, source: bytes, file_name: str
@@ -55,8 +57,10 @@ class Candidate:
         self.seed = seed
         self.file_name = file_name
         self._caller = caller
-        self._rigs: dict[tuple[int, float | None, bool], Rig] = {}
-        self._observed: dict[tuple[str, bool], Observation] = {}
+        self._started: dict[RigKey, tuple[int, Pending]] = {}
+        self._rigs: dict[RigKey, Rig] = {}
+        self._asked: dict[tuple[str, bool], Asked] = {}
+        self._drawn: dict[Probe, Drawn] = {}
         self._seconds = content.kata.deadlines.call
         self.loaded: Loaded | None = None
         self.load_problem: Failure | WorkerLost | None = None
@@ -76,7 +80,7 @@ class Candidate:
         request = Load(file_name=self.file_name, class_name=self.kata.class_name)
         tensors = {"source": torch.tensor(list(source), dtype=torch.uint8)}
         try:
-            reply, _ = self._caller.exchange(request, tensors, self._seconds)
+            reply, _ = self._caller.post(request, tensors, self._seconds)()
         except WorkerLost as lost:
             self.load_problem = lost
             return
@@ -89,18 +93,29 @@ class Candidate:
 
     def rig(self, width: int = WIDTH, rate: float | None = RATE, *, half: bool = False) -> Rig:
         """An instance of that width and dropout rate; built once."""
-        if not self.kata.has_dropout:
-            rate = None
-        key = (width, rate, half)
+        key = self._start(width, rate, half)
         if key not in self._rigs:
-            self._rigs[key] = self._build(len(self._rigs), width, rate, half)
+            self._rigs[key] = self._built(key)
         return self._rigs[key]
 
-    def _build(self, number: int, width: int, rate: float | None, half: bool) -> Rig:
-        args, kwargs = self.constructor_arguments(width, rate)
-        request = Build(instance=number, args=args, kwargs=kwargs, half=half)
+    def build_ahead(self, width: int = WIDTH, rate: float | None = RATE, *, half: bool = False) -> None:
+        """Ask for an instance that `rig` will be asked for."""
+        self._start(width, rate, half)
+
+    def _start(self, width: int, rate: float | None, half: bool) -> RigKey:
+        key = (width, rate if self.kata.has_dropout else None, half)
+        if key not in self._started:
+            number = len(self._started)
+            args, kwargs = self.constructor_arguments(*key[:2])
+            request = Build(instance=number, args=args, kwargs=kwargs, half=half)
+            self._started[key] = number, self._caller.post(request, None, self._seconds)
+        return key
+
+    def _built(self, key: RigKey) -> Rig:
+        width, rate, _ = key
+        number, pending = self._started[key]
         try:
-            reply, _ = self._caller.exchange(request, None, self._seconds)
+            reply, _ = pending()
         except WorkerLost as lost:
             return Rig(number, width, rate, problem=lost)
         if isinstance(reply, Failure):
@@ -126,8 +141,8 @@ class Candidate:
         """The parameters once forward has run: lazy layers take their shape from the first input."""
         x = probes.draw(Probe("first_call", 2, 3, width), self.seed).x
         try:
-            self._caller.exchange(Call(instance=number), {"x": x}, self._seconds)
-            reply, _ = self._caller.exchange(Describe(instance=number), None, self._seconds)
+            self._caller.post(Call(instance=number), {"x": x}, self._seconds)
+            reply, _ = self._caller.post(Describe(instance=number), None, self._seconds)()
         except WorkerLost:
             return None
         return reply if isinstance(reply, Built) else None
@@ -144,7 +159,7 @@ class Candidate:
     def mask_keyword(self) -> str | None:
         return mask_keyword(self.loaded.forward if self.loaded else ())
 
-    def run(
+    def ask(
         self,
         rig: Rig,
         drawn: Drawn,
@@ -155,10 +170,10 @@ class Candidate:
         trace: bool = False,
         dispatch: bool = False,
         seed: int | None = None,
-    ) -> Observation:
-        """Call forward once; never raises for what the candidate does."""
+    ) -> Asked:
+        """Have forward called once. What it gave is in `seen`, which waits for it if it must."""
         if rig.problem is not None:
-            return Observation(drawn, problem=rig.problem)
+            return Asked.answered(Observation(drawn, problem=rig.problem))
         tensors = {f"p:{name}": value for name, value in (rig.values if values is None else values).items()}
         tensors["x"] = drawn.x
         if drawn.mask is not None:
@@ -173,53 +188,54 @@ class Candidate:
             trace=trace,
             dispatch=dispatch,
         )
-        try:
-            reply, back = self._caller.exchange(request, tensors, self._seconds)
-        except WorkerLost as lost:
-            return Observation(drawn, problem=lost)
-        if isinstance(reply, Failure):
-            return Observation(drawn, problem=reply)
-        assert isinstance(reply, Called)
-        return heard(drawn, tensors, reply, back)
+        return Asked(drawn, tensors, self._caller.post(request, tensors, self._seconds))
 
-    def observe(self, probe: Probe, *, training: bool = False) -> Observation:
-        """The output on a standard probe, in eval mode or with dropout rate 0 in training; recorded once.
+    def draw(self, probe: Probe) -> Drawn:
+        """The probe's tensors for this grade; drawn once."""
+        if probe not in self._drawn:
+            self._drawn[probe] = probes.draw(probe, self.seed)
+        return self._drawn[probe]
+
+    def ask_probe(self, probe: Probe, *, training: bool = False) -> Asked:
+        """A standard probe, in eval mode or with dropout rate 0 in training; asked once.
 
         A candidate that drops in eval mode is observed at rate 0, so that the other steps can be judged.
         """
         key = (probe.name, training)
-        if key not in self._observed:
+        if key not in self._asked:
             rate = 0.0 if training or self.eval_is_random else self._rate_at(probe.width)
-            drawn = probes.draw(probe, self.seed)
             traced = probe.name in ("base", "mask_bss_bool", "mask_bss_int")
-            self._observed[key] = self.run(
-                self.rig(probe.width, rate), drawn, training=training, trace=traced
-            )
-        return self._observed[key]
+            rig = self.rig(probe.width, rate)
+            self._asked[key] = self.ask(rig, self.draw(probe), training=training, trace=traced)
+        return self._asked[key]
+
+    def observe(self, probe: Probe, *, training: bool = False) -> Observation:
+        """What a standard probe gave."""
+        return self.ask_probe(probe, training=training).seen
+
+    @cached_property
+    def twice(self) -> tuple[Asked, Asked]:
+        """The first probe in eval mode, under two seeds."""
+        return self._ask_twice(self.rig())
 
     @cached_property
     def eval_is_random(self) -> bool:
         """Two calls in eval mode with other seeds differ."""
-        if not self.kata.has_dropout:
-            return self._differs_by_seed(self.rig())
-        return self._differs_by_seed(self.rig(rate=RATE))
+        return _differ(self.twice)
 
     @cached_property
     def still_random(self) -> bool:
         """Random in eval mode even at dropout rate 0."""
-        return self.eval_is_random and self._differs_by_seed(self.rig(rate=0.0))
+        return self.eval_is_random and _differ(self._ask_twice(self.rig(rate=0.0)))
 
     @property
     def quiet_rig(self) -> Rig:
         """The instance for measuring everything but dropout."""
         return self.rig(rate=0.0) if self.eval_is_random else self.rig()
 
-    def _differs_by_seed(self, rig: Rig) -> bool:
-        drawn = probes.draw(probes.UNMASKED[0], self.seed)
-        one, other = (self.run(rig, drawn, seed=seed).output for seed in (11, 12))
-        if one is None or other is None or one.shape != other.shape:
-            return False
-        return not torch.equal(torch.nan_to_num(one), torch.nan_to_num(other))
+    def _ask_twice(self, rig: Rig) -> tuple[Asked, Asked]:
+        drawn = self.draw(probes.UNMASKED[0])
+        return self.ask(rig, drawn, seed=11), self.ask(rig, drawn, seed=12)
 
     def _rate_at(self, width: int) -> float:
         return RATE if width == WIDTH else OTHER_RATE
@@ -241,7 +257,8 @@ class Candidate:
     @cached_property
     def observations(self) -> tuple[Observation, ...]:
         """All standard probes in eval mode."""
-        return tuple(self.observe(probe) for probe in self.standard_probes)
+        asked = [self.ask_probe(probe) for probe in self.standard_probes]
+        return tuple(call.seen for call in asked)
 
     @property
     def unmasked(self) -> tuple[Observation, ...]:
@@ -270,7 +287,8 @@ class Candidate:
 
         Judged on the first probe that ran; whether all others agree is the business of the checks.
         """
-        ran = next((seen for seen in self.observations if seen.output is not None), None)
+        seen_in_turn = (self.observe(probe) for probe in self.standard_probes)
+        ran = next((seen for seen in seen_in_turn if seen.output is not None), None)
         if ran is None:
             return None
         for layout in self.hypotheses:
@@ -321,3 +339,10 @@ class Candidate:
             return None
         with torch.inference_mode():
             return run(self.plan_for(layout), context).output
+
+
+def _differ(calls: tuple[Asked, Asked]) -> bool:
+    one, other = (call.seen.output for call in calls)
+    if one is None or other is None or one.shape != other.shape:
+        return False
+    return not torch.equal(torch.nan_to_num(one), torch.nan_to_num(other))

@@ -1,6 +1,10 @@
-"""The judge's end of the channel: one deadline for a whole exchange, never a blocking read.
+"""The judge's end of the channel: requests sent ahead, a deadline for each reply, never a blocking read.
 
-Whatever the worker does — trickle, hang, die, lie about lengths, ignore signals — an exchange ends by its
+The worker answers one request after the other, so requests may be sent before their turn: then it never
+waits for the judge, nor the judge for it. A request's time begins when the judge waits for its reply, with
+all earlier ones read.
+
+Whatever the worker does — trickle, hang, die, lie about lengths, ignore signals — each wait ends by its
 deadline with a reply or with `WorkerLost`. Time that the worker waited for a processor is not its own: the
 deadline moves by that much, and at most to the double.
 """
@@ -10,6 +14,7 @@ from __future__ import annotations
 import os
 import selectors
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -46,6 +51,8 @@ LOOK_SECONDS = 0.2  # between looks at the worker's scratch folder
 
 Why = Literal["hang", "total", "ended", "garbage", "files"]
 Stage = Literal["load", "build", "forward"]
+Answer = tuple[Reply, dict[str, Tensor]]
+Pending = Callable[[], Answer]  # waits for the reply; raises `WorkerLost`, then and ever after
 STAGES: dict[type[Request], Stage] = {Load: "load", Build: "build", Describe: "build", Call: "forward"}
 REPLIES: dict[type[Request], type[Reply]] = {Load: Loaded, Build: Built, Describe: Built, Call: Called}
 
@@ -73,6 +80,15 @@ class WorkerLost(Exception):
         self.detail = detail
 
 
+@dataclass(eq=False)
+class _Posted:
+    """A request on its way, in the end with its answer."""
+
+    request: type[Request]
+    seconds: float
+    answer: Answer | None = None
+
+
 @dataclass
 class Channel:
     """Requests out, replies in, and what the candidate printed along the way."""
@@ -83,6 +99,10 @@ class Channel:
     _printed: bytearray = field(default_factory=bytearray, init=False)
     _dropped: int = field(default=0, init=False)
     _output_open: bool = field(default=True, init=False)
+    _outgoing: bytearray = field(default_factory=bytearray, init=False)
+    _incoming: bytearray = field(default_factory=bytearray, init=False)
+    _posted: deque[_Posted] = field(default_factory=deque, init=False)
+    _deaf: OSError | None = field(default=None, init=False)  # why nothing more can be sent
     lost: WorkerLost | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -120,33 +140,46 @@ class Channel:
         assert self.lost is not None
         raise self.lost
 
-    def exchange(
-        self, request: Request, tensors: dict[str, Tensor] | None, seconds: float
-    ) -> tuple[Reply, dict[str, Tensor]]:
-        """Send a request and return its reply; raises `WorkerLost`, then and ever after."""
-        if self.lost is not None:
-            raise self.lost
+    def post(self, request: Request, tensors: dict[str, Tensor] | None, seconds: float) -> Pending:
+        """Send a request; what is returned waits for its reply, at most so long."""
+        posted = _Posted(type(request), seconds)
+        if self.lost is None:
+            try:
+                self._outgoing += encode(request, tensors)
+            except ProtocolError as error:  # layers of a size that no frame holds
+                self._lose("garbage", self.clock(), STAGES[type(request)], str(error))
+            self._posted.append(posted)
+            self._push()
+        return lambda: self._answer(posted)
+
+    def _answer(self, posted: _Posted) -> Answer:
+        while posted.answer is None:
+            if self.lost is not None:
+                raise self.lost
+            self._hear()
+        return posted.answer
+
+    def _hear(self) -> None:
+        """The reply to the oldest request that has none, or `lost`."""
+        posted = self._posted.popleft()
         started = self.clock()
-        self._patience, self._starved_before = seconds, self.handle.process.starved()
-        stage = STAGES[type(request)]
-        ends_at = min(started + seconds, self._ends_at)
+        self._patience, self._starved_before = posted.seconds, self.handle.process.starved()
+        stage = STAGES[posted.request]
+        ends_at = min(started + posted.seconds, self._ends_at)
         try:
-            self._send(encode(request, tensors), ends_at)
             reply, back = self._reply(ends_at)
-            if not isinstance(reply, REPLIES[type(request)] | Failure):
-                raise ProtocolError(f"a {type(reply).__name__} is no answer to a {type(request).__name__}")
-            return reply, back
+            if not isinstance(reply, REPLIES[posted.request] | Failure):
+                raise ProtocolError(f"a {type(reply).__name__} is no answer to a {posted.request.__name__}")
+            posted.answer = reply, back
         except ProtocolError as error:
             self._lose("garbage", started, stage, str(error))
         except TimeoutError:
-            total = self._ends_at < started + seconds
+            total = self._ends_at < started + posted.seconds
             self._lose("total" if total else "hang", started, stage)
         except OSError as error:
             self._lose("ended", started, stage, str(error))
         except Overflow:
             self._lose("files", started, stage)
-        assert self.lost is not None
-        raise self.lost
 
     def close(self) -> None:
         """End the worker, whatever it is doing."""
@@ -161,40 +194,50 @@ class Channel:
         self._drain()
         self.lost = WorkerLost(why, self.clock() - started, status, stage, detail)
 
-    def _reply(self, ends_at: float) -> tuple[Reply, dict[str, Tensor]]:
+    def _reply(self, ends_at: float) -> Answer:
         """One frame."""
         header_length, body_length = frame_lengths(self._receive(PREFIX.size, ends_at))
         reply = decode_reply(self._receive(header_length, ends_at))
         return reply, decode_tensors(self._receive(body_length, ends_at))
 
-    def _send(self, data: bytes, ends_at: float) -> None:
-        view = memoryview(data)
-        while view:
+    def _push(self) -> None:
+        """Send what the worker has room for."""
+        while self._outgoing:
             try:
-                view = view[self.handle.channel.send(view) :]
+                sent = self.handle.channel.send(self._outgoing)
             except BlockingIOError:
-                self._wait(selectors.EVENT_WRITE, ends_at)
+                return
+            except OSError as error:  # what it answered before it went is still there to be read
+                self._deaf = error
+                self._outgoing.clear()
+                return
+            del self._outgoing[:sent]
 
     def _receive(self, count: int, ends_at: float) -> bytes:
         """Exactly `count` bytes; memory grows with what arrived, not with what was announced."""
-        parts = bytearray()
-        while len(parts) < count:
+        while len(self._incoming) < count:
             if self._left(ends_at) <= 0:
                 raise TimeoutError
             try:
-                part = self.handle.channel.recv(min(count - len(parts), 1 << 20))
+                part = self.handle.channel.recv(1 << 16)
             except BlockingIOError:
-                self._wait(selectors.EVENT_READ, ends_at)
+                if self._deaf is not None:
+                    raise self._deaf from None
+                self._wait(ends_at)
                 continue
             if not part:
                 raise ConnectionResetError("the worker closed the channel")
-            parts += part
-        return bytes(parts)
+            self._incoming += part
+        data = bytes(self._incoming[:count])
+        del self._incoming[:count]
+        return data
 
-    def _wait(self, event: int, ends_at: float) -> None:
-        """Until the channel is ready, taking away what the candidate prints meanwhile."""
+    def _wait(self, ends_at: float) -> None:
+        """Until there is something to read; meanwhile requests go out and what is printed comes in."""
         with selectors.DefaultSelector() as selector:
-            selector.register(self.handle.channel, event)
+            selector.register(self.handle.channel, selectors.EVENT_READ)
+            if self._outgoing:
+                selector.modify(self.handle.channel, selectors.EVENT_READ | selectors.EVENT_WRITE)
             if self._output_open:
                 selector.register(self.handle.output_fd, selectors.EVENT_READ)
             while True:
@@ -202,12 +245,18 @@ class Channel:
                 left = self._left(ends_at)
                 if left <= 0:
                     raise TimeoutError
-                ready = selector.select(min(left, LOOK_SECONDS))
-                for key, _ in ready:
-                    if key.fileobj is self.handle.channel:
+                for key, events in selector.select(min(left, LOOK_SECONDS)):
+                    if key.fileobj is not self.handle.channel:
+                        if not self._take_output():
+                            selector.unregister(self.handle.output_fd)
+                    elif events & selectors.EVENT_READ:
                         return
-                if ready and not self._take_output():
-                    selector.unregister(self.handle.output_fd)
+                    else:
+                        self._push()
+                        if not self._outgoing:
+                            selector.modify(self.handle.channel, selectors.EVENT_READ)
+                if self._deaf is not None:
+                    return
 
     def _left(self, ends_at: float) -> float:
         """Seconds until the deadline, as far as the machine let the worker work."""

@@ -16,12 +16,13 @@ from torch import Tensor
 
 from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached
+from grader.judge.observations import Asked
 from grader.judge.oracle import Form
 from grader.judge.probes import OTHER_RATE, RATE, Probe
 from grader.judge.rehearsal import rehearse
 from grader.judge.replay import replay
 from grader.judge.steps import Steps
-from grader.judge.xray import XRay, one_hot, output_of
+from grader.judge.xray import XRay, output_of
 
 PROBE = Probe("dropout", 64, 8)
 MASKED_PROBE = Probe("dropout_masked", 18, 8, mask="bss")
@@ -146,6 +147,7 @@ class DropoutMeter:
         self._candidate = candidate
         self._xray = xray
         self._steps = steps
+        self._readings: dict[float, tuple[Asked, ...]] = {}
 
     @cached_property
     def main(self) -> Reading:
@@ -202,40 +204,50 @@ class DropoutMeter:
         """In training, what a mask hides in eval mode stays hidden, and what was finite stays finite."""
         if self._replayed is not None:
             return self._replayed.label != "dropout_before_softmax"
-        drawn, order = one_hot(MASKED_PROBE, self._candidate.seed)
+        drawn, order = self._xray.tokens(MASKED_PROBE)
         columns = order.unsqueeze(1).expand(-1, MASKED_PROBE.seq_len, -1)
-        maps = []
-        for rig, training in ((self._candidate.quiet_rig, False), (self._candidate.rig(rate=RATE), True)):
-            if rig.problem is not None:
-                raise NotReached("no instance could be built with that dropout rate")
-            values = self._xray.values(rig, torch.eye(rig.width))
-            seen = self._candidate.run(rig, drawn, values=values, training=training, seed=3)
-            maps.append(output_of(seen).gather(2, columns))
-        still, moved = maps
+        still, moved = (output_of(call.seen).gather(2, columns) for call in self.under_a_mask)
         assert drawn.visible is not None
         hidden = ~drawn.visible & (still == 0)
         return bool(moved[still.isfinite()].isfinite().all()) and bool((moved[hidden] == 0).all())
 
-    def _run(self, probe: Probe, rate: float, *, identity: bool, training: bool, seed: int) -> Tensor:
+    @cached_property
+    def under_a_mask(self) -> tuple[Asked, Asked]:
+        """The calls in eval mode and in training that show the weights under a mask."""
+        quiet = 0.0 if self._candidate.eval_is_random else RATE
+        return (
+            self._ask(MASKED_PROBE, quiet, training=False, seed=3),
+            self._ask(MASKED_PROBE, RATE, training=True, seed=3),
+        )
+
+    def ask(self, rate: float) -> tuple[Asked, ...]:
+        """The calls for a reading: in eval mode, twice in training, and with V = 1; asked once."""
+        if rate not in self._readings:
+            quiet = 0.0 if self._candidate.eval_is_random else rate
+            self._readings[rate] = (
+                self._ask(PROBE, quiet, training=False, seed=1),
+                self._ask(PROBE, rate, training=True, seed=1),
+                self._ask(PROBE, rate, training=True, seed=2),
+                self._ask(PROBE, rate, training=True, seed=2, identity=False),
+            )
+        return self._readings[rate]
+
+    def _ask(self, probe: Probe, rate: float, *, training: bool, seed: int, identity: bool = True) -> Asked:
         rig = self._candidate.rig(rate=rate)
         if rig.problem is not None:
             raise NotReached("no instance could be built with that dropout rate")
-        drawn, _ = one_hot(probe, self._candidate.seed)
         value = torch.eye(rig.width) if identity else torch.ones(rig.width, rig.width)
         values = self._xray.values(rig, value)
-        return output_of(self._candidate.run(rig, drawn, values=values, training=training, seed=seed))
+        drawn, _ = self._xray.tokens(probe)
+        return self._candidate.ask(rig, drawn, values=values, training=training, seed=seed)
 
     def _read(self, rate: float) -> Reading:
         called = self._candidate.observe(self._candidate.standard_probes[0], training=True).called
         if called is not None and not called.training_after:
             raise NotReached("forward switches the module to eval mode, so nothing can be dropped")
-        _, order = one_hot(PROBE, self._candidate.seed)
-        columns = order.unsqueeze(1).expand(-1, PROBE.seq_len, -1)
-        quiet = 0.0 if self._candidate.eval_is_random else rate
-        still = self._run(PROBE, quiet, identity=True, training=False, seed=1).gather(2, columns)
-        moved = self._run(PROBE, rate, identity=True, training=True, seed=1).gather(2, columns)
-        again = self._run(PROBE, rate, identity=True, training=True, seed=2).gather(2, columns)
-        ones = self._run(PROBE, rate, identity=False, training=True, seed=2)
+        columns = self._xray.tokens(PROBE)[1].unsqueeze(1).expand(-1, PROBE.seq_len, -1)
+        *maps, ones = (output_of(call.seen) for call in self.ask(rate))
+        still, moved, again = (weights.gather(2, columns) for weights in maps)
         real = still.abs() > 1e-6
         if not bool(real.any()):
             raise NotReached("all attention weights are zero in eval mode, so nothing can be dropped")

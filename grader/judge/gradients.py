@@ -13,9 +13,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from grader.judge import probes
 from grader.judge.candidate import Candidate
-from grader.judge.observations import Observation
+from grader.judge.observations import Asked, Observation
 from grader.judge.oracle import run, same
 from grader.judge.probes import Drawn, Probe
 from grader.protocol import Failure
@@ -44,23 +43,35 @@ class GradientMeter:
         self._candidate = candidate
 
     @cached_property
-    def seen(self) -> Observation:
+    def still(self) -> Asked:
         """The call with backward in eval mode; with a mask where the kata has one."""
-        return self._candidate.run(
+        return self._candidate.ask(
             self._candidate.quiet_rig, self._drawn, cotangent=self._cotangent, trace=True
         )
 
     @cached_property
-    def trained(self) -> Observation:
+    def trained(self) -> Asked:
         """The same in training mode at dropout rate 0, where gradients are for."""
         rig = self._candidate.rig(rate=0.0)
-        return self._candidate.run(rig, self._drawn, training=True, cotangent=self._cotangent)
+        return self._candidate.ask(rig, self._drawn, training=True, cotangent=self._cotangent)
+
+    @cached_property
+    def dropped(self) -> Asked:
+        """The same in training mode with real dropout."""
+        return self._candidate.ask(
+            self._candidate.rig(), self._drawn, training=True, cotangent=self._cotangent
+        )
+
+    @property
+    def seen(self) -> Observation:
+        """What the call in eval mode gave."""
+        return self.still.seen
 
     @property
     def _drawn(self) -> Drawn:
-        return probes.draw(MASKED_PROBE if self._candidate.kata.takes_mask else PROBE, self._candidate.seed)
+        return self._candidate.draw(MASKED_PROBE if self._candidate.kata.takes_mask else PROBE)
 
-    @property
+    @cached_property
     def _cotangent(self) -> Tensor:
         generator = torch.Generator().manual_seed(self._candidate.seed ^ 0xC07A)
         return torch.randn(PROBE.batch, PROBE.seq_len, PROBE.width, generator=generator)
@@ -80,20 +91,18 @@ class GradientMeter:
         found = torch.autograd.grad(loss, list(wanted.values()), allow_unused=True)
         expected = {name: value for name, value in zip(wanted, found, strict=True) if value is not None}
         lost = _compare(expected, self.seen.gradients)
-        trained = self.trained
+        trained = self.trained.seen
         if not lost and trained.output is not None and same(trained.output, output.detach()):
             return _compare(expected, trained.gradients)
         return lost
 
-    @cached_property
+    @property
     def broken_by_dropout(self) -> Failure | None:
         """What backward raises in training mode with real dropout, where nothing is wrong without it."""
         if not self._candidate.kata.has_dropout:
             return None
-        seen = self._candidate.run(
-            self._candidate.rig(), self._drawn, training=True, cotangent=self._cotangent
-        )
-        return seen.called.backward if seen.called is not None else None
+        called = self.dropped.seen.called
+        return called.backward if called is not None else None
 
     def reached(self) -> Lost:
         """For a wrong forward: x and projections that move the output and get no gradient.
@@ -101,10 +110,10 @@ class GradientMeter:
         A fused weight is asked part by part: the values' third gets a gradient when the others' do not.
         """
         candidate, rig, drawn = self._candidate, self._candidate.quiet_rig, self.seen.drawn
-        still = candidate.run(rig, drawn).output
+        still = candidate.ask(rig, drawn).seen.output
         missing = []
         x = drawn.x + _step(drawn.x)
-        moved = candidate.run(rig, Drawn(drawn.probe, x, drawn.mask, drawn.visible)).output
+        moved = candidate.ask(rig, Drawn(drawn.probe, x, drawn.mask, drawn.visible)).seen.output
         if _is_nothing(self.seen.gradients.get("x")) and _differ(still, moved):
             missing.append("x")
         layout = candidate.likely_layout
@@ -117,7 +126,7 @@ class GradientMeter:
             values = {key: value.clone() for key, value in rig.values.items()}
             piece = slot.piece(values[name], rig.width)
             piece += _step(piece)
-            if _differ(still, candidate.run(rig, drawn, values=values).output):
+            if _differ(still, candidate.ask(rig, drawn, values=values).seen.output):
                 missing.append(f"{name} ({role})")
         return Lost(tuple(missing))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from grader.judge.bench import Bench
 from grader.judge.wording import sentence
-from grader.protocol import Loaded
+from grader.protocol import Failure, Loaded
 from grader.records import Note, ShapeComment
 
 CONVENTIONAL = {"query": "query_proj", "key": "key_proj", "value": "value_proj", "output": "output_proj"}
@@ -112,8 +112,10 @@ def _on_forward(bench: Bench, passed: bool) -> Iterator[Note]:
             text="The output is right, but no matrix product of yours was seen, so how it is computed cannot"
             " be certified. A person should look at the code.",
         )
-    half = bench.variations.in_half if passed and bench.candidate.kata.takes_mask else None
-    if half is not None and half.problem is not None and "overflow" in str(getattr(half.problem, "text", "")):
+    if not passed or not bench.candidate.kata.takes_mask:
+        return
+    problem = bench.variations.in_half.seen.problem
+    if isinstance(problem, Failure) and "overflow" in problem.text:
         yield Note(
             id="fp16_overflow",
             text="-1e9 does not fit float16; torch.finfo(scores.dtype).min fits every dtype.",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import msgspec
 import torch
 from torch import Tensor
 
-from grader.judge.channel import WorkerLost
+from grader.judge.channel import Pending, WorkerLost
 from grader.judge.probes import Drawn, Probe
 from grader.judge.roles import Unit
 from grader.protocol import Built, Called, Failure
@@ -48,6 +49,34 @@ class Observation:
     @property
     def probe(self) -> Probe:
         return self.drawn.probe
+
+
+class Asked:
+    """A call of forward on its way: its probe, the tensors that were sent, and how to wait for the reply."""
+
+    def __init__(self, drawn: Drawn, sent: Mapping[str, Tensor], pending: Pending) -> None:
+        self._drawn = drawn
+        self._sent = sent
+        self._pending = pending
+
+    @classmethod
+    def answered(cls, seen: Observation) -> Asked:
+        """A call that needs no worker, because it is known what comes of it."""
+        made = cls.__new__(cls)
+        made.__dict__["seen"] = seen
+        return made
+
+    @cached_property
+    def seen(self) -> Observation:
+        """What it gave; waits for it. Never raises for what the candidate does."""
+        try:
+            reply, back = self._pending()
+        except WorkerLost as lost:
+            return Observation(self._drawn, problem=lost)
+        if isinstance(reply, Failure):
+            return Observation(self._drawn, problem=reply)
+        assert isinstance(reply, Called)
+        return heard(self._drawn, self._sent, reply, back)
 
 
 def heard(

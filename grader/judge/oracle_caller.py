@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from grader.catalog import Kata
+from grader.judge.channel import Answer, Pending
 from grader.judge.content import KataContent
 from grader.judge.oracle import Affine, Context, Form, Plan, Variant, compose, run
 from grader.judge.seeds import seeded
@@ -28,7 +29,6 @@ from grader.protocol import (
     Load,
     Loaded,
     ParameterInfo,
-    Reply,
     Request,
 )
 
@@ -103,11 +103,13 @@ class OracleCaller:
         self._layers = Layers.for_forms(content.kata, forms, fused=fused)
         self._instances: dict[int, _Instance] = {}
 
-    def exchange(
-        self, request: Request, tensors: dict[str, Tensor] | None, seconds: float
-    ) -> tuple[Reply, dict[str, Tensor]]:
-        """The reply to one request; `seconds` is no matter for a caller that never hangs."""
+    def post(self, request: Request, tensors: dict[str, Tensor] | None, seconds: float) -> Pending:
+        """The reply is there at once; `seconds` is no matter for a caller that never hangs."""
         del seconds
+        answer = self._answer(request, tensors)
+        return lambda: answer
+
+    def _answer(self, request: Request, tensors: dict[str, Tensor] | None) -> Answer:
         if isinstance(request, Load):
             return self._load(request), {}
         if isinstance(request, Build):
@@ -155,7 +157,7 @@ class OracleCaller:
             )
         )
 
-    def _call(self, request: Call, tensors: dict[str, Tensor]) -> tuple[Reply, dict[str, Tensor]]:
+    def _call(self, request: Call, tensors: dict[str, Tensor]) -> Answer:
         instance = self._instances[request.instance]
         cotangent = tensors.get("cotangent")
         for name, value in instance.values.items():

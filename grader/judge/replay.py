@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import torch
 
-from grader.judge import probes
 from grader.judge.candidate import Candidate
 from grader.judge.explain import Explanation
 from grader.judge.observations import Observation
@@ -34,11 +33,11 @@ def replay(candidate: Candidate, explanation: Explanation) -> Form | None:
     cases: list[tuple[Observation, Context]] = []
     for probe in candidate.standard_probes:
         if probe.name in PROBES:
-            drawn = probes.draw(probe, candidate.seed)
+            drawn = candidate.draw(probe)
             context = candidate.context(drawn, explanation.layout, rig.values)
             if context is not None:
-                seen = candidate.run(rig, drawn, training=True, seed=SEED)
-                cases.append((seen, context.but(training=True, rate=RATE)))
+                asked = candidate.ask(rig, drawn, training=True, seed=SEED)
+                cases.append((asked.seen, context.but(training=True, rate=RATE)))
     if not any(seen.output is not None for seen, _ in cases):
         return None
     silent = all(

@@ -14,6 +14,7 @@ import grader
 from grader.catalog import Catalog, Kata
 from grader.errors import ConfinementUnavailable, GraderFault
 from grader.handles import WorkerHandle
+from grader.judge.ahead import ask_ahead
 from grader.judge.bench import Bench
 from grader.judge.candidate import Caller, Candidate
 from grader.judge.channel import Channel, WorkerLost
@@ -119,6 +120,7 @@ def judge_caller(
             diagnosis=known,
             source=source,
         )
+    ask_ahead(bench)
     return _checked(content, bench, seed, source, run(content.checks, bench))
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from grader.judge import probes
 from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached
-from grader.judge.observations import Observation, Rig
+from grader.judge.observations import Asked, Observation, Rig
 from grader.judge.oracle import Affine, Context, run
 from grader.judge.probes import Drawn, Probe
 from grader.judge.roles import Layout
@@ -42,11 +42,23 @@ class Map:
     spill: float
 
 
+@dataclass(frozen=True)
+class _MapCall:
+    """The call that shows a map: its one-hot tokens, which they are, and the values that were set."""
+
+    drawn: Drawn
+    order: Tensor
+    values: Mapping[str, Tensor]
+    asked: Asked
+
+
 class XRay:
     """Measurements on one candidate; each is made once."""
 
     def __init__(self, candidate: Candidate) -> None:
         self._candidate = candidate
+        self._asked: dict[Probe, _MapCall] = {}
+        self._tokens: dict[Probe, tuple[Drawn, Tensor]] = {}
 
     @cached_property
     def layout(self) -> Layout:
@@ -80,6 +92,12 @@ class XRay:
             raise NotReached("the weights do not follow query·key, so no divisor can be measured")
         return 1 / slope
 
+    def tokens(self, probe: Probe) -> tuple[Drawn, Tensor]:
+        """The probe with one-hot tokens, and which they are; drawn once."""
+        if probe not in self._tokens:
+            self._tokens[probe] = one_hot(probe, self._candidate.seed)
+        return self._tokens[probe]
+
     def values(self, rig: Rig, value: Tensor) -> Mapping[str, Tensor]:
         """The rig's parameters: stronger queries, this value weight, the identity as output projection."""
         values = {name: tensor.clone() for name, tensor in rig.values.items()}
@@ -94,22 +112,28 @@ class XRay:
             raise NotReached("the layers do not have the shapes of projections") from error
         return values
 
+    def ask(self, probe: Probe) -> _MapCall:
+        """Have the map of a probe made; asked once. Raises `NotReached`."""
+        if probe not in self._asked:
+            candidate = self._candidate
+            rig = candidate.quiet_rig
+            if rig.problem is not None:
+                raise NotReached("no instance could be built")
+            drawn, order = self.tokens(probe)
+            values = self.values(rig, torch.eye(rig.width))
+            self._asked[probe] = _MapCall(drawn, order, values, candidate.ask(rig, drawn, values=values))
+        return self._asked[probe]
+
     def _map(self, probe: Probe) -> Map:
-        candidate = self._candidate
-        rig = candidate.quiet_rig
-        if rig.problem is not None:
-            raise NotReached("no instance could be built")
-        drawn, order = one_hot(probe, candidate.seed)
-        values = self.values(rig, torch.eye(rig.width))
-        seen = candidate.run(rig, drawn, values=values)
-        output = output_of(seen)
-        columns = order.unsqueeze(1).expand(-1, probe.seq_len, -1)
+        call = self.ask(probe)
+        output = output_of(call.asked.seen)
+        columns = call.order.unsqueeze(1).expand(-1, probe.seq_len, -1)
         actual = output.gather(2, columns)
         spill = float(output.abs().sum() - actual.abs().sum())
-        context = candidate.context(drawn, self.layout, values)
+        context = self._candidate.context(call.drawn, self.layout, call.values)
         assert context is not None
         right = self._right(context)
-        return Map(actual, right.weights, right.query @ right.key.mT, drawn.visible, spill)
+        return Map(actual, right.weights, right.query @ right.key.mT, call.drawn.visible, spill)
 
     def _right(self, context: Context) -> Context:
         with torch.inference_mode():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.candidate import Caller
-from grader.judge.channel import WorkerLost
+from grader.judge.channel import Answer, Pending, WorkerLost
 from grader.protocol import (
     Build,
     Built,
@@ -19,7 +20,6 @@ from grader.protocol import (
     Failure,
     Loaded,
     ParameterInfo,
-    Reply,
     Request,
     TraceEntry,
 )
@@ -51,6 +51,10 @@ NUMBERS = (0.0, -1.0, 1e30, 1e308, float("nan"), float("inf"), float("-inf"))
 INTEGERS = (-(2**63), -1, 0, 1, 5, 10**6, 2**62)
 
 
+def _raise(error: WorkerLost) -> Answer:
+    raise error
+
+
 class Liar:
     """Passes requests on to `honest` and spoils some of the replies; the same seed tells the same lies."""
 
@@ -59,11 +63,16 @@ class Liar:
         self._random = random.Random(seed)
         self.often = self._random.choice((0.02, 0.1, 0.3, 1.0))
 
-    def exchange(
-        self, request: Request, tensors: dict[str, Tensor] | None, seconds: float
-    ) -> tuple[Reply, dict[str, Tensor]]:
+    def post(self, request: Request, tensors: dict[str, Tensor] | None, seconds: float) -> Pending:
         try:
-            reply, back = self._honest.exchange(request, tensors, seconds)
+            answer = self._answer(request, tensors, seconds)
+        except WorkerLost as error:
+            return partial(_raise, error)
+        return lambda: answer
+
+    def _answer(self, request: Request, tensors: dict[str, Tensor] | None, seconds: float) -> Answer:
+        try:
+            reply, back = self._honest.post(request, tensors, seconds)()
         except (KeyError, RuntimeError, IndexError, ValueError, TypeError):  # it was asked about a lie
             return Failure(stage="forward", type="KeyError", text="what was told before"), {}
         if self._random.random() > self.often:

@@ -5,6 +5,7 @@ It ends with a reply or with `WorkerLost`, in time, and takes no more memory tha
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import socket
@@ -30,6 +31,8 @@ from grader.protocol import (
     MAX_HEADER,
     MAX_TENSORS,
     PREFIX,
+    Built,
+    Call,
     Called,
     Confined,
     Describe,
@@ -68,13 +71,15 @@ class NoProcess:
 
 
 @contextmanager
-def connected(total: float = 5.0) -> Iterator[tuple[Channel, socket.socket, NoProcess]]:
+def connected(
+    total: float = 5.0, clock: Callable[[], float] = time.monotonic
+) -> Iterator[tuple[Channel, socket.socket, NoProcess]]:
     """A channel, the worker's end of it, and the worker."""
     ours, theirs = socket.socketpair()
     output, printed = os.pipe()
     os.close(printed)
     process = NoProcess()
-    channel = Channel(WorkerHandle(ours, output, process, "strict"), total)
+    channel = Channel(WorkerHandle(ours, output, process, "strict"), total, clock)
     with theirs:
         try:
             yield channel, theirs, process
@@ -88,7 +93,7 @@ def read(data: bytes, seconds: float = 2.0) -> WorkerLost | None:
         sender = threading.Thread(target=send, args=(theirs, data))
         sender.start()
         try:
-            channel.exchange(Describe(instance=0), None, seconds)
+            channel.post(Describe(instance=0), None, seconds)()
         except WorkerLost as lost:
             assert process.killed
             return lost
@@ -234,7 +239,7 @@ def test_a_trickling_sender_meets_the_deadline_of_the_whole_frame() -> None:
         sender.start()
         began = time.monotonic()
         with pytest.raises(WorkerLost) as lost:
-            channel.exchange(Describe(instance=0), None, 0.3)
+            channel.post(Describe(instance=0), None, 0.3)()
         taken = time.monotonic() - began
         over.set()
         sender.join()
@@ -250,7 +255,7 @@ def test_time_without_a_processor_is_not_the_workers_up_to_the_double(
         process.waits = waits
         began = time.monotonic()
         with pytest.raises(WorkerLost) as lost:
-            channel.exchange(Describe(instance=0), None, 0.2)
+            channel.post(Describe(instance=0), None, 0.2)()
         assert least <= time.monotonic() - began < most + 1.0  # a busy machine
     assert lost.value.why == "hang"
 
@@ -273,9 +278,95 @@ def test_a_full_folder_ends_a_wait() -> None:
     with connected() as (channel, _, process):
         process.full = True
         with pytest.raises(WorkerLost) as lost:
-            channel.exchange(Describe(instance=0), None, 5.0)
+            channel.post(Describe(instance=0), None, 5.0)()
     assert lost.value.why == "files"
     assert lost.value.seconds < 2.0
+
+
+class TestSentAhead:
+    """Requests before their turn, replies in their order."""
+
+    def test_replies_belong_to_the_requests_in_their_order(self) -> None:
+        with connected() as (channel, theirs, _):
+            first, second = (channel.post(Describe(instance=number), None, 1.0) for number in (1, 2))
+            theirs.sendall(encode(Built(parameters=(), modules=("one",))))
+            theirs.sendall(encode(Built(parameters=(), modules=("two",))))
+            assert [answer()[0] for answer in (second, first, second)] == [
+                Built(parameters=(), modules=(name,)) for name in ("two", "one", "two")
+            ]
+
+    def test_more_than_the_sockets_hold_goes_through(self) -> None:
+        """The worker stops reading until its replies are read; the judge sends while it reads."""
+        tensors = {"x": torch.zeros(50_000)}
+        frame_size = len(encode(Call(instance=0), tensors))
+        reply = encode(Called(returned="tensor", type="Tensor"), {"output": torch.zeros(50_000)})
+
+        def answer(theirs: socket.socket) -> None:
+            for _ in range(20):
+                left = frame_size
+                while left:
+                    left -= len(theirs.recv(left))
+                theirs.sendall(reply)
+
+        with connected() as (channel, theirs, _):
+            worker = threading.Thread(target=answer, args=(theirs,))
+            worker.start()
+            asked = [channel.post(Call(instance=0), tensors, 5.0) for _ in range(20)]
+            assert all(pending()[1]["output"].shape == (50_000,) for pending in asked)
+            worker.join()
+
+    def test_each_reply_has_the_time_of_its_own_request(self) -> None:
+        """Ten replies take longer than the deadline of one, by a clock that runs on at each look."""
+        ticks = itertools.count(step=0.05)
+        with connected(clock=lambda: next(ticks)) as (channel, theirs, _):
+            asked = [channel.post(Describe(instance=0), None, 0.4) for _ in range(10)]
+            for pending in asked:
+                theirs.sendall(encode(Built(parameters=())))
+                assert isinstance(pending()[0], Built)
+            assert next(ticks) > 1.0
+
+    def test_the_total_bounds_them_all(self) -> None:
+        with connected(total=0.2) as (channel, theirs, _):
+            asked = [channel.post(Describe(instance=0), None, 5.0) for _ in range(3)]
+            theirs.sendall(encode(Built(parameters=())))
+            asked[0]()
+            with pytest.raises(WorkerLost) as lost:
+                asked[1]()
+        assert lost.value.why == "total"
+
+    @pytest.mark.parametrize("leaving", [socket.socket.close, lambda s: s.shutdown(socket.SHUT_RDWR)])
+    def test_what_was_answered_before_the_end_counts_and_nothing_after(
+        self, leaving: Callable[[socket.socket], None]
+    ) -> None:
+        with connected() as (channel, theirs, process):
+            asked = [channel.post(Describe(instance=0), None, 2.0) for _ in range(3)]
+            theirs.sendall(encode(Built(parameters=())))
+            leaving(theirs)
+            later = channel.post(Describe(instance=0), None, 2.0)  # nobody hears it
+            assert isinstance(asked[0]()[0], Built)
+            for pending in (asked[1], asked[2], later, channel.post(Describe(instance=0), None, 2.0)):
+                with pytest.raises(WorkerLost) as lost:
+                    pending()
+                assert lost.value.why == "ended"
+            assert process.killed
+            assert isinstance(asked[0]()[0], Built)
+
+    def test_a_worker_that_stops_hearing_has_ended(self) -> None:
+        """It could go on sending; but what it has not heard it cannot answer."""
+        with connected() as (channel, theirs, _):
+            theirs.shutdown(socket.SHUT_RD)
+            with pytest.raises(WorkerLost) as lost:
+                channel.post(Describe(instance=0), None, 2.0)()
+        assert lost.value.why == "ended"
+        assert lost.value.seconds < 1.0
+
+    def test_a_request_that_no_frame_holds_is_not_sent(self) -> None:
+        with connected() as (channel, _, process):
+            asked = channel.post(Call(instance=0), {"x": torch.zeros(MAX_BODY)}, 2.0)
+            with pytest.raises(WorkerLost) as lost:
+                asked()
+        assert lost.value.why == "garbage"
+        assert process.killed
 
 
 class TestGreeting:

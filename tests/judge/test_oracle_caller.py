@@ -15,14 +15,14 @@ from tests.judge.stage import LEVELS, SEED, content, forms, played, submission
 
 
 def built(caller: OracleCaller, **settings: bool) -> dict[str, tuple[int, ...]]:
-    reply, _ = caller.exchange(Build(instance=0, args=(6,), **settings), None, 1.0)
+    reply, _ = caller.post(Build(instance=0, args=(6,), **settings), None, 1.0)()
     assert isinstance(reply, Built)
-    assert caller.exchange(Describe(instance=0), None, 1.0) == (reply, {})
+    assert caller.post(Describe(instance=0), None, 1.0)() == (reply, {})
     return {info.name: info.shape for info in reply.parameters}
 
 
 def test_it_has_the_kata_s_signature() -> None:
-    reply, _ = OracleCaller(content("v3")).exchange(Load(file_name="a.py", class_name="C"), None, 1.0)
+    reply, _ = OracleCaller(content("v3")).post(Load(file_name="a.py", class_name="C"), None, 1.0)()
     assert isinstance(reply, Loaded)
     assert [(a.name, a.default) for a in reply.constructor] == [("hidden_dim", 728), ("dropout_rate", 0.1)]
     assert [(a.name, a.has_default) for a in reply.forward] == [("x", False), ("attention_mask", True)]
@@ -59,9 +59,9 @@ def test_nothing_it_is_given_is_changed_and_no_generator_is_moved() -> None:
     built(caller)
     x, mask, cotangent = torch.randn(2, 3, 6), torch.ones(2, 3, 3), torch.randn(2, 3, 6)
     kept, state = x.clone(), torch.get_rng_state()
-    reply, back = caller.exchange(
+    reply, back = caller.post(
         Call(instance=0, training=True, seed=4), {"x": x, "mask": mask, "cotangent": cotangent}, 1.0
-    )
+    )()
     assert isinstance(reply, Called)
     assert reply.backward is None
     assert torch.equal(x, kept)
@@ -76,7 +76,7 @@ def test_training_drops_by_the_seed() -> None:
     sent = {"x": torch.randn(4, 5, 6), "p:value_proj.weight": torch.eye(6)}
 
     def output(training: bool, seed: int) -> torch.Tensor:
-        return caller.exchange(Call(instance=0, training=training, seed=seed), sent, 1.0)[1]["output"]
+        return caller.post(Call(instance=0, training=training, seed=seed), sent, 1.0)()[1]["output"]
 
     assert torch.equal(output(True, 1), output(True, 1))
     assert not torch.equal(output(True, 1), output(True, 2))
@@ -88,7 +88,7 @@ def test_gradients_are_autograd_s() -> None:
     built(caller)
     x = torch.randn(2, 3, 6)
     parameters = {f"p:{role}_proj.weight": torch.randn(6, 6) for role in ("query", "key", "value")}
-    _, back = caller.exchange(Call(instance=0), {"x": x, "cotangent": torch.ones(2, 3, 6), **parameters}, 1.0)
+    _, back = caller.post(Call(instance=0), {"x": x, "cotangent": torch.ones(2, 3, 6), **parameters}, 1.0)()
     assert float(back["g:key_proj.weight"].abs().max()) > 0
     assert "g:value_proj.weight" not in back
 
@@ -96,9 +96,7 @@ def test_gradients_are_autograd_s() -> None:
 def test_a_variant_that_crashes_is_a_failure_of_forward() -> None:
     caller = OracleCaller(content("v3"), forms("v3", "attends_over_features")[:1])
     built(caller)
-    reply, _ = caller.exchange(
-        Call(instance=0), {"x": torch.randn(2, 3, 6), "mask": torch.ones(2, 3, 3)}, 1.0
-    )
+    reply, _ = caller.post(Call(instance=0), {"x": torch.randn(2, 3, 6), "mask": torch.ones(2, 3, 3)}, 1.0)()
     assert isinstance(reply, Failure)
     assert (reply.stage, reply.type) == ("forward", "RuntimeError")
 

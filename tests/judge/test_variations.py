@@ -44,20 +44,20 @@ def test_dropout_that_eval_leaves_on_keeps_nothing_from_call_to_call() -> None:
 def test_other_samples_and_another_order_are_other_inputs() -> None:
     variations = bench("v1").variations
     base = bench("v1").candidate.observations[0]
-    changed = variations.changed_sample
+    changed = variations.changed_sample.seen
     assert torch.equal(changed.drawn.x[0], base.drawn.x[0])
     assert not torch.equal(changed.drawn.x[1:], base.drawn.x[1:])
     assert (variations.order != torch.arange(len(variations.order))).all()
 
 
 def test_the_hidden_row_is_one_of_many() -> None:
-    visible = bench("v3").variations.all_hidden.drawn.visible
+    visible = bench("v3").variations.all_hidden.seen.drawn.visible
     assert visible is not None
     assert (~visible).all(dim=-1).sum() == 1
 
 
 def test_half_precision_and_large_inputs_are_what_they_say() -> None:
     variations = bench("v3").variations
-    assert variations.in_half.dtype == torch.float16
-    assert variations.in_half.drawn.mask is not None
-    assert float(variations.large_input.drawn.x.abs().max()) > 60
+    assert variations.in_half.seen.dtype == torch.float16
+    assert variations.in_half.seen.drawn.mask is not None
+    assert float(variations.large_input.seen.drawn.x.abs().max()) > 60

@@ -38,7 +38,7 @@ def the_output_equals_the_formula_on_every_probe(candidate: Candidate) -> None:
 @check("end_to_end", why="Samples of a batch are strangers; one must not change another's output.")
 def samples_of_a_batch_do_not_see_each_other(candidate: Candidate, variations: Variations) -> None:
     seen = steady_base(candidate)
-    other = variations.changed_sample
+    other = variations.changed_sample.seen
     if other.output is None or other.output.shape != seen.drawn.x.shape:
         raise NotReached("forward gave no output of x's shape")
     assert seen.output is not None
@@ -53,7 +53,7 @@ def samples_of_a_batch_do_not_see_each_other(candidate: Candidate, variations: V
 @check("end_to_end", why="Self-attention without positions treats tokens as a set: reorder in, reorder out.")
 def permuting_the_tokens_permutes_the_output(candidate: Candidate, variations: Variations) -> None:
     seen = steady_base(candidate)
-    order, other = variations.order, variations.permuted_tokens
+    order, other = variations.order, variations.permuted_tokens.seen
     if other.output is None or other.output.shape != seen.drawn.x.shape:
         raise NotReached("forward gave no output of x's shape")
     assert seen.output is not None

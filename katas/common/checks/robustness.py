@@ -17,7 +17,7 @@ from grader.authoring import (
     "robustness", why="Real batches hold sequences that are padding only; a NaN there spreads to everything."
 )
 def a_row_with_everything_hidden_stays_finite(variations: Variations) -> None:
-    seen = variations.all_hidden
+    seen = variations.all_hidden.seen
     if seen.output is None:
         raise NotReached("forward does not run on such a mask")
     require(
@@ -31,7 +31,7 @@ def a_row_with_everything_hidden_stays_finite(variations: Variations) -> None:
 
 @check("robustness", why="Inference usually runs in half precision, where -1e9 does not fit.")
 def it_runs_in_float16(candidate: Candidate, variations: Variations) -> None:
-    seen = variations.in_half
+    seen = variations.in_half.seen
     if seen.problem is not None or seen.output is None:
         text = "forward gave no tensor" if seen.problem is None else problem_text(candidate, seen.problem)
         fail("In float16: " + text, expected="a float16 output", actual="an error")
@@ -45,7 +45,7 @@ def it_runs_in_float16(candidate: Candidate, variations: Variations) -> None:
 
 @check("robustness", why="Large logits overflow a softmax that does not subtract the row maximum.")
 def large_logits_stay_finite(variations: Variations) -> None:
-    seen = variations.large_input
+    seen = variations.large_input.seen
     if seen.output is None:
         raise NotReached("forward does not run on large inputs")
     require(
