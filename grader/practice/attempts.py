@@ -62,13 +62,19 @@ def grade_target(
 
     A file that cannot be read gets the verdict `unrunnable`; a file that is not there raises `UsageError`.
     """
-    submission = target.submission
+    submission = None
     try:
-        submission = submission or read_submission(target.path)
+        submission = _read(target)
         result = grade(submission, target.kata, catalog, options)
     except UnreadableSubmission as problem:
         result = _unreadable(problem, target.kata, options)
     return _kept(result, submission, target, catalog, history, folder=folder, verbose=verbose, origin=origin)
+
+
+def _read(target: Target) -> Submission:
+    if isinstance(target.submission, UnreadableSubmission):
+        raise target.submission
+    return target.submission or read_submission(target.path)
 
 
 def recall(

@@ -17,11 +17,11 @@ _MOST_FILES = 200  # answers looked at in a folder whose work is not known
 
 
 class Target(Record):
-    """What to grade. `submission` is what was read to find the kata: it is not read again."""
+    """What to grade. `submission` is what was read before, or why it could not be: it is not read again."""
 
     path: Path
     kata: Kata
-    submission: Submission | None = None
+    submission: Submission | UnreadableSubmission | None = None
 
 
 def resolve_target(words: Sequence[str], folder: Path, catalog: Catalog, history: History) -> Target:

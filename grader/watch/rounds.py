@@ -20,6 +20,7 @@ from grader.snapshot import UnreadableSubmission, read_submission
 from grader.watch.saves import Stamp, saves, stamp
 
 ORIGIN = "watch"
+SAVE_SECONDS = 0.05  # an editor's two steps of a save lie closer together
 Key = str  # one character that was typed
 
 
@@ -143,17 +144,17 @@ class Watch:
 
     def _saved(self) -> Iterator[Event]:
         try:
-            submission = read_submission(self._target.path)
+            submission = self._read()
         except UsageError as problem:  # between two steps of an editor, or deleted
             self._cancel()
             self._seen = None
             yield Absent(problem=problem)
             return
-        except UnreadableSubmission:
+        except UnreadableSubmission as problem:
             self._cancel()
             self._seen = None
-            self._target = Target(path=self._target.path, kata=self._target.kata)
-            yield self._kept(self._target, _not_called)
+            self._target = Target(path=self._target.path, kata=self._target.kata, submission=problem)
+            yield self._kept(_not_called)
             return
         if submission.sha256 == self._seen:
             return
@@ -162,6 +163,14 @@ class Watch:
         self._target = Target(path=self._target.path, kata=self._target.kata, submission=submission)
         self._start(submission)
         yield Started(again=again)
+
+    def _read(self) -> Submission:
+        """The file as it is. One that cannot be read is looked at again: many editors empty it first."""
+        try:
+            return read_submission(self._target.path)
+        except UnreadableSubmission:
+            self._stop.wait(SAVE_SECONDS)
+            return read_submission(self._target.path)
 
     def _start(self, submission: Submission) -> None:
         self._number += 1
@@ -192,11 +201,11 @@ class Watch:
         if isinstance(grade, KataError):
             raise grade
         self._messages.put(("saved", None))  # look once more: a notice may have come to nobody, at the start
-        return self._kept(self._target, lambda *_: grade)
+        return self._kept(lambda *_: grade)
 
-    def _kept(self, target: Target, grade: Callable[..., Grade]) -> Round:
+    def _kept(self, grade: Callable[..., Grade]) -> Round:
         graded = grade_target(
-            target,
+            self._target,
             self._options,
             self._catalog,
             self._history,

@@ -15,6 +15,8 @@ from grader.grading import Options
 from grader.history import History
 from grader.practice.targets import Target
 from grader.records import Grade, Submission
+from grader.snapshot import UnreadableSubmission, read_submission
+from grader.watch import rounds as rounds_module
 from grader.watch.rounds import Absent, Event, Round, Started, Typed, Watch, changes
 
 PATIENCE = 20.0
@@ -127,6 +129,40 @@ def test_the_same_content_is_graded_once_unless_it_is_asked_for(
     assert next(events) == Started(again=False)
     next(rounds(events))
     assert len(grader.begun) == 2
+
+
+EMPTY = UnreadableSubmission("answer.py", "answer.py is empty.", "Write the class into it.")
+
+
+def reading(monkeypatch: pytest.MonkeyPatch, *problems: UnreadableSubmission) -> None:
+    """The first looks at the file end so; after them it is there."""
+    left = list(problems)
+
+    def read(path: Path) -> Submission:
+        if left:
+            raise left.pop()
+        return read_submission(path)
+
+    monkeypatch.setattr(rounds_module, "read_submission", read)
+
+
+def test_a_file_between_the_two_steps_of_a_save_is_no_attempt(
+    events: Iterator[Event], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading(monkeypatch, EMPTY)
+    first = next(rounds(events))
+    assert first.graded.grade.verdict == "failed"
+    assert len(history.attempts()) == 1
+
+
+def test_what_was_read_decides_though_the_file_is_another_by_now(
+    events: Iterator[Event], history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading(monkeypatch, EMPTY, EMPTY)
+    first = next(rounds(events))
+    assert first.graded.grade.verdict == "unrunnable"
+    assert first.graded.grade.reason == "answer.py is empty. Write the class into it."
+    assert [attempt.verdict for attempt in history.attempts()] == ["unrunnable"]
 
 
 def test_a_file_that_is_gone_is_waited_for(events: Iterator[Event], file: Path) -> None:
