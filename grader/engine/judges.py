@@ -17,19 +17,20 @@ import socket
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from grader.catalog import Kata, load_catalog
+from grader.catalog import Catalog, Kata, load_catalog
 from grader.confine import process as own
 from grader.confine.scratch import is_over
 from grader.engine.host import END, FAULT, WARM_UP, close_all, one_of, receive
 from grader.engine.messages import STARTED, Answer, Fault, Garbled, pack, read_request
 from grader.errors import KataError
 from grader.handles import ExitStatus, WorkerHandle
-from grader.judge.content import load_content
+from grader.judge.content import KataContent, load_content
 from grader.judge.session import judge
 from grader.records import Submission
 
@@ -83,8 +84,9 @@ class Judging:
 class Template:
     """Forks judges, and ends those whose client has gone."""
 
-    def __init__(self, host: socket.socket) -> None:
+    def __init__(self, host: socket.socket, contents: Sequence[KataContent]) -> None:
         self._host = host
+        self._contents = contents
         self._poll = select.epoll()
         self._judging: dict[int, Judging] = {}  # by either descriptor that is watched
 
@@ -109,7 +111,7 @@ class Template:
             return
         pid = os.fork()
         if pid == 0:
-            _become_judge(note, descriptors)
+            _become_judge(note, descriptors, self._contents)
         client, *others = descriptors
         close_all(others)
         judging = Judging(pid, os.pidfd_open(pid), client)
@@ -133,26 +135,25 @@ def enter(host: socket.socket, root: Path) -> None:
     try:
         own.close_descriptors({host.fileno(), 1, 2})
         own.die_with_parent(os.getppid())
-        katas = load_catalog(root).katas
-        for kata in katas:
-            load_content(kata, load_catalog(root))
-        _warm_up(host, katas[-1], root)
+        catalog = load_catalog(root)
+        contents = [load_content(kata, catalog) for kata in catalog.katas]
+        _warm_up(host, contents[-1].kata, catalog)
         gc.collect()
         gc.freeze()
         host.send(END)
-        Template(host).serve()
+        Template(host, contents).serve()
     finally:
         _leave()
 
 
-def _warm_up(host: socket.socket, kata: Kata, root: Path) -> None:
+def _warm_up(host: socket.socket, kata: Kata, catalog: Catalog) -> None:
     """Grade the kata's solution, here: pytest's first session, the oracle's first products."""
     note, descriptors = receive(host)
     if not note.startswith(WARM_UP):
         raise ConnectionError(note.decode())
     handle, lifeline = _handle(note, descriptors)
     submission = Submission(name=kata.file_name, source=kata.solution.read_bytes(), sha256="")
-    judge(submission, kata, load_catalog(root), handle, seed=1, total_seconds=kata.deadlines.total)
+    judge(submission, kata, catalog, handle, seed=1, total_seconds=kata.deadlines.total)
     close_all([lifeline])
 
 
@@ -164,7 +165,7 @@ def _handle(note: bytes, descriptors: list[int]) -> tuple[WorkerHandle, int]:
     return WorkerHandle(socket.socket(fileno=channel), output, process, level.decode()), lifeline
 
 
-def _become_judge(note: bytes, descriptors: list[int]) -> None:
+def _become_judge(note: bytes, descriptors: list[int], contents: Sequence[KataContent]) -> None:
     """In a freshly forked judge; never returns."""
     try:
         own.die_with_parent(os.getppid())
@@ -173,14 +174,14 @@ def _become_judge(note: bytes, descriptors: list[int]) -> None:
         gc.enable()
         handle, _ = _handle(note, descriptors)
         with socket.socket(fileno=descriptors[0]) as client:
-            _answer(client, handle)
+            _answer(client, handle, contents)
     except (OSError, Garbled):
         pass  # the client went away or is none of ours: nobody is left to tell
     finally:
         _leave()
 
 
-def _answer(client: socket.socket, handle: WorkerHandle) -> None:
+def _answer(client: socket.socket, handle: WorkerHandle, contents: Sequence[KataContent]) -> None:
     """One request in, one answer out. Any exception but a `KataError` ends the judge without an answer."""
     client.settimeout(REQUEST_SECONDS)
     client.sendall(STARTED)
@@ -193,7 +194,13 @@ def _answer(client: socket.socket, handle: WorkerHandle) -> None:
     began = time.perf_counter()
     try:
         grade = judge(
-            request.submission, request.kata, request.catalog, handle, seed=seed, total_seconds=total
+            request.submission,
+            request.kata,
+            request.catalog,
+            handle,
+            seed=seed,
+            total_seconds=total,
+            loaded=contents,
         )
         taken = round(time.perf_counter() - began, 4)
         answer = Answer(grade=msgspec.structs.replace(grade, seconds={"total": taken, **grade.seconds}))

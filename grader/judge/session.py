@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 
 import msgspec
@@ -52,15 +52,18 @@ def judge(
     *,
     seed: int,
     total_seconds: float,
+    loaded: Sequence[KataContent] = (),
     clock: Callable[[], float] = time.perf_counter,
 ) -> Grade:
-    """Grade through a running worker; ends the worker whatever happens."""
+    """Grade through a running worker; ends the worker whatever happens. Content that is `loaded` stays so."""
     started = clock()
     torch.set_num_threads(1)
     channel = Channel(handle, total_seconds)
     try:
         isolation = _isolation(channel)
-        content = load_content(kata, catalog)
+        content = next((known for known in loaded if known.kata == kata), None)
+        if content is None:
+            content = load_content(kata, catalog)
         graded = judge_caller(submission, content, channel, seed)
     finally:
         channel.close()
