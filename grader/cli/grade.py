@@ -13,7 +13,6 @@ from grader.cli.params import ANSWER_OR_KATA, isolation_option
 from grader.confine.policy import Level
 from grader.exit_codes import OF_VERDICT
 from grader.practice.attempts import grade_target
-from grader.practice.isolation import isolation_note
 from grader.practice.reports import document, format_of, write_report
 from grader.practice.targets import resolve_target
 
@@ -88,6 +87,8 @@ def grade_command(
     else:
         console.report(document(graded, "text", **console.terminal()._asdict()))
     console.warn(graded.warning)
+    from grader.practice.isolation import isolation_note
+
     console.warn(isolation_note(isolation, app.home))
     if form is not None:
         written = write_report(graded, form, path, app.home)
@@ -105,6 +106,7 @@ def grade_and_load(
 
 
 def _load_report() -> None:
+    from grader.practice import isolation  # noqa: F401
     from grader.report import terminal, view  # noqa: F401
     from grader.report.code import Source
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import gc
 import importlib
 import sys
 from collections.abc import Sequence
@@ -146,4 +147,7 @@ def main() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")
-    cli()
+    try:
+        cli()
+    finally:
+        gc.freeze()  # at its end the interpreter would walk over all that was loaded, to free it one by one
