@@ -44,10 +44,11 @@ from grader.worker.main import Worker
 class InProcess:
     def __init__(self):
         self.worker = Worker()
-    def exchange(self, request, tensors, seconds):
+    def post(self, request, tensors, seconds):
         frame = encode(request, tensors)
         header, _ = frame_lengths(frame[:PREFIX.size])
-        return self.worker.answer(frame[PREFIX.size:PREFIX.size + header], frame[PREFIX.size + header:])
+        answer = self.worker.answer(frame[PREFIX.size:PREFIX.size + header], frame[PREFIX.size + header:])
+        return lambda: answer
 
 path, kata = Path(sys.argv[1]), sys.argv[2]
 catalog = load_catalog()

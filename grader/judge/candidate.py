@@ -21,7 +21,7 @@ from grader.judge.content import KataContent
 from grader.judge.observations import Asked, Observation, Rig
 from grader.judge.oracle import Context, Plan, run, same
 from grader.judge.probes import OTHER_RATE, RATE, WIDTH, Drawn, Probe
-from grader.judge.roles import Layout, layouts, units
+from grader.judge.roles import Layout, Misfit, layouts, units
 from grader.judge.signature import constructor_arguments, mask_keyword
 from grader.protocol import (
     Build,
@@ -315,7 +315,7 @@ class Candidate:
             values = self.rig(width, self._rate_at(width)).values
         try:
             layers = layout.layers(values, width)
-        except (KeyError, RuntimeError):
+        except Misfit:
             return None
         return Context(
             x=drawn.x,

@@ -17,6 +17,7 @@ from grader.judge.candidate import Candidate
 from grader.judge.observations import Asked, Observation
 from grader.judge.oracle import run, same
 from grader.judge.probes import Drawn, Probe
+from grader.judge.roles import Misfit
 from grader.protocol import Failure
 
 PROBE = Probe("gradients", 3, 5)
@@ -83,7 +84,8 @@ class GradientMeter:
         assert layout is not None
         leaves = {name: value.clone().requires_grad_(True) for name, value in rig.values.items()}
         context = self._candidate.context(self.seen.drawn, layout, leaves)
-        assert context is not None
+        if context is None:  # the instance without dropout is built otherwise than the one that was judged
+            return Lost()
         x = self.seen.drawn.x.clone().requires_grad_(True)
         output = run(self._candidate.plan_for(layout), context.but(x=x)).output
         wanted = {"x": x, **leaves}
@@ -119,12 +121,15 @@ class GradientMeter:
         layout = candidate.likely_layout
         for role, slot in (layout.slots if layout is not None else {}).items():
             name = slot.unit.weight.name
+            values = {key: value.clone() for key, value in rig.values.items()}
+            try:
+                piece = slot.weight(values, rig.width)
+            except Misfit:  # this instance, of another dropout rate, is built otherwise
+                continue
             gradient = self.seen.gradients.get(name)
-            arrived = gradient is not None and gradient.shape == rig.values[name].shape
+            arrived = gradient is not None and gradient.shape == values[name].shape
             if arrived and gradient is not None and not _is_nothing(slot.piece(gradient, rig.width)):
                 continue
-            values = {key: value.clone() for key, value in rig.values.items()}
-            piece = slot.piece(values[name], rig.width)
             piece += _step(piece)
             if _differ(still, candidate.ask(rig, drawn, values=values).seen.output):
                 missing.append(f"{name} ({role})")

@@ -62,9 +62,16 @@ class Unit:
     states: str | None  # the role its name states
 
 
+class Misfit(Exception):
+    """An instance has no parameter where the layout says that a role has one, or one of another shape."""
+
+
 @dataclass(frozen=True)
 class Slot:
-    """Where a role's weight or bias lives: piece `part` of a unit."""
+    """Where a role's weight or bias lives: piece `part` of a unit.
+
+    Instances of other widths may be built otherwise: `Misfit`.
+    """
 
     unit: Unit
     part: int
@@ -72,27 +79,48 @@ class Slot:
 
     def affine(self, values: Mapping[str, Tensor], hidden_dim: int) -> Affine:
         """The layer as (out, in) weight and bias, read from parameter values."""
-        bias = None
-        if self.unit.bias is not None:
-            bias = values[self.unit.bias.name].reshape(self.unit.parts, hidden_dim)[self.part]
-        piece = self.piece(values[self.unit.weight.name], hidden_dim)
-        return Affine(piece.mT if self.transposed else piece, bias)
+        piece = self.weight(values, hidden_dim)
+        return Affine(piece.mT if self.transposed else piece, self._bias(values, hidden_dim))
 
     def write(self, values: dict[str, Tensor], layer: Affine, hidden_dim: int) -> None:
         """Put a layer into parameter values, in place."""
-        self.piece(values[self.unit.weight.name], hidden_dim).copy_(
-            layer.weight.mT if self.transposed else layer.weight
-        )
-        if self.unit.bias is not None:
-            target = values[self.unit.bias.name].reshape(self.unit.parts, hidden_dim)[self.part]
-            target.copy_(torch.zeros_like(target) if layer.bias is None else layer.bias)
+        self.weight(values, hidden_dim).copy_(layer.weight.mT if self.transposed else layer.weight)
+        bias = self._bias(values, hidden_dim)
+        if bias is not None:
+            bias.copy_(torch.zeros_like(bias) if layer.bias is None else layer.bias)
+
+    def weight(self, values: Mapping[str, Tensor], hidden_dim: int) -> Tensor:
+        """The role's part of the stored weight, a view."""
+        return self.piece(_value(values, self.unit.weight.name), hidden_dim)
 
     def piece(self, weight: Tensor, hidden_dim: int) -> Tensor:
         """The role's part of a weight (or of its gradient), a view."""
-        if self.unit.stacked:
-            return weight[self.part]
-        square = weight.reshape(weight.shape[:2])
-        return square.narrow(self.unit.axis, self.part * hidden_dim, hidden_dim)
+        try:
+            if self.unit.stacked:
+                found = weight[self.part]
+            else:
+                square = weight.reshape(weight.shape[:2])
+                found = square.narrow(self.unit.axis, self.part * hidden_dim, hidden_dim)
+        except (IndexError, RuntimeError) as error:
+            raise Misfit(self.unit.weight.name) from error
+        if found.shape != (hidden_dim, hidden_dim):
+            raise Misfit(self.unit.weight.name)
+        return found
+
+    def _bias(self, values: Mapping[str, Tensor], hidden_dim: int) -> Tensor | None:
+        """The role's part of the bias, a view; None where there is none."""
+        if self.unit.bias is None:
+            return None
+        whole = _value(values, self.unit.bias.name)
+        if whole.numel() != self.unit.parts * hidden_dim:
+            raise Misfit(self.unit.bias.name)
+        return whole.reshape(self.unit.parts, hidden_dim)[self.part]
+
+
+def _value(values: Mapping[str, Tensor], name: str) -> Tensor:
+    if name not in values:
+        raise Misfit(name)
+    return values[name]
 
 
 @dataclass(frozen=True)
@@ -115,6 +143,7 @@ class Layout:
         )
 
     def layers(self, values: Mapping[str, Tensor], hidden_dim: int) -> dict[str, Affine]:
+        """Each role's layer; raises `Misfit`."""
         found = {role: slot.affine(values, hidden_dim) for role, slot in self.slots.items()}
         for role, source in self.borrowed.items():
             found[role] = Affine(torch.eye(hidden_dim)) if source == "x" else found[source]

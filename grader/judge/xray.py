@@ -20,7 +20,7 @@ from grader.judge.checks import NotReached
 from grader.judge.observations import Asked, Observation, Rig
 from grader.judge.oracle import Affine, Context, run
 from grader.judge.probes import Drawn, Probe
-from grader.judge.roles import Layout
+from grader.judge.roles import Layout, Misfit
 
 CONTRAST = 6.0  # one-hot tokens are short vectors; stronger queries make a map that people can read
 MAP_PROBE = Probe("map", 3, 5)
@@ -108,7 +108,7 @@ class XRay:
             self.layout.slots["value"].write(values, Affine(value), rig.width)
             if "output" in self.layout.slots:
                 self.layout.slots["output"].write(values, Affine(torch.eye(rig.width)), rig.width)
-        except (KeyError, RuntimeError) as error:
+        except Misfit as error:
             raise NotReached("the layers do not have the shapes of projections") from error
         return values
 
