@@ -34,7 +34,8 @@ def holds(grade: Grade, liar: Liar) -> None:
     assert (grade.reason is None) == (grade.verdict == "passed")
 
 
-@pytest.mark.parametrize("seed", range(12))
+# the last three: layers of another shape, and of other names, in instances of another width or rate
+@pytest.mark.parametrize("seed", [*range(12), 1039, 1103, 1173])
 def test_lies_do_not_break_the_judge(catalog: Catalog, seed: int) -> None:
     holds(*judged(catalog, seed))
 

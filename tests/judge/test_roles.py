@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from grader.judge.oracle import Affine
-from grader.judge.roles import Layout, layouts, stated_role, units
+from grader.judge.roles import Layout, Misfit, layouts, stated_role, units
 from grader.protocol import ParameterInfo
 
 D = 6
@@ -135,3 +135,29 @@ def test_what_is_written_into_a_role_is_read_back(parameters: list[ParameterInfo
     read = slot.affine(values, D)
     assert torch.equal(read.weight, layer.weight)
     assert sum(int((value != 0).sum()) for value in values.values()) in (D * D, D * D + D)
+
+
+FUSED = linear("proj", 3 * D)
+STACKED = [parameter("w", 3, D, D, owner="X"), parameter("b", 3, D, owner="X")]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "others"),
+    [
+        (FUSED, {}),
+        (FUSED, {"proj.weight": (3 * D, D)}),
+        (FUSED, {"proj.weight": (3 * D,), "proj.bias": (3 * D,)}),
+        (FUSED, {"proj.weight": (D, D), "proj.bias": (3 * D,)}),
+        (FUSED, {"proj.weight": (3 * D, D + 1), "proj.bias": (3 * D,)}),
+        (FUSED, {"proj.weight": (3 * D, D), "proj.bias": (D,)}),
+        (STACKED, {"w": (1, D, D), "b": (3, D)}),
+        (STACKED, {"w": (3, D), "b": (3, D)}),
+    ],
+)  # fmt: skip
+def test_an_instance_that_is_built_otherwise_does_not_fit(
+    parameters: list[ParameterInfo], others: dict[str, tuple[int, ...]]
+) -> None:
+    layout = first_layout(parameters, fixed=True)
+    assert layout.layers({info.name: torch.zeros(info.shape) for info in parameters}, D)
+    with pytest.raises(Misfit):
+        layout.layers({name: torch.zeros(shape) for name, shape in others.items()}, D)
