@@ -182,7 +182,7 @@ def _maps(grade: Grade, context: ReportContext) -> MapsSection | None:
 
 
 def _concepts(grade: Grade) -> ConceptsSection | None:
-    if not grade.concepts:
+    if not grade.concepts or grade.verdict == "unrunnable":  # a row of "not reached" says nothing
         return None
     total = sum(concept.max_points for concept in grade.concepts)
     bars = tuple(

@@ -195,6 +195,13 @@ def test_the_line_of_an_answer_that_cannot_run_comes_from_its_reason(
     assert (place.line if place else None) == line
 
 
+def test_an_answer_that_cannot_run_has_no_list_of_concepts(
+    failing: Grade, unrunnable: Grade, kata: Kata
+) -> None:
+    untouched = replace(unrunnable, concepts=failing.concepts)
+    assert build_view(untouched, kata).section(ConceptsSection) is None
+
+
 def test_the_line_of_a_failed_check_counts_more_than_the_reason(unrunnable: Grade, kata: Kata) -> None:
     check = CheckRecord(id="imports", concept="interface", title="Imports", status="failed", line=5)
     place = headline(build_view(replace(unrunnable, checks=(check,)), kata)).place
