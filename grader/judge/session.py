@@ -65,6 +65,7 @@ def judge(
         if content is None:
             content = load_content(kata, catalog)
         graded = judge_caller(submission, content, channel, seed)
+        channel.settle()
     finally:
         channel.close()
     environment = Environment(

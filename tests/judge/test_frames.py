@@ -360,6 +360,29 @@ class TestSentAhead:
         assert lost.value.why == "ended"
         assert lost.value.seconds < 1.0
 
+    def test_what_is_printed_in_a_call_that_nobody_waits_for_is_heard(self) -> None:
+        ours, theirs = socket.socketpair()
+        output, printed = os.pipe()
+        channel = Channel(WorkerHandle(ours, output, NoProcess(), "strict"), 5.0)
+        with theirs:
+            asked = [channel.post(Describe(instance=0), None, 1.0) for _ in range(2)]
+            for text in (b"one ", b"two"):
+                os.write(printed, text)
+                theirs.sendall(encode(Built(parameters=())))
+            asked[0]()
+            channel.settle()
+            channel.close()
+            os.close(printed)
+        assert channel.printed.text == "one two"
+
+    def test_settling_ends_with_the_worker(self) -> None:
+        with connected() as (channel, theirs, process):
+            for _ in range(2):
+                channel.post(Describe(instance=0), None, 1.0)
+            theirs.close()
+            channel.settle()
+            assert process.killed
+
     def test_a_request_that_no_frame_holds_is_not_sent(self) -> None:
         with connected() as (channel, _, process):
             asked = channel.post(Call(instance=0), {"x": torch.zeros(MAX_BODY)}, 2.0)
