@@ -125,7 +125,7 @@ class Argument(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     has_default: bool
     keyword_only: bool = False
-    variadic: bool = False
+    variadic: bool = False  # `*args`, or with keyword_only `**kwargs`
     default: int | float | None = None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from grader.judge import probes
-from grader.judge.calls import CUTS, DROPS, MASKINGS, NORMALISERS, PRODUCTS, SCALINGS, SPLITS
+from grader.judge.calls import CONVOLUTIONS, CUTS, DROPS, MASKINGS, NORMALISERS, PRODUCTS, SCALINGS, SPLITS
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Asked, Observation
 from grader.judge.source import Source
@@ -93,8 +93,8 @@ class Blame:
     def has_products(self) -> bool:
         """Whether any matrix product was seen: without one nobody can certify how the answer computes."""
         called = self.dispatched.seen.called
-        seen = {entry.call for entry in self.unmasked} & (PRODUCTS | {"linear"})
-        below = set(called.dispatched if called else ()) & PRODUCTS_BELOW
+        seen = {entry.call for entry in self.unmasked} & (PRODUCTS | CONVOLUTIONS | {"linear"})
+        below = set(called.dispatched if called else ()) & (PRODUCTS_BELOW | CONVOLUTIONS)
         elementwise = any(entry.call in ("mul", "sum") for entry in self.unmasked)
         return bool(seen or below or elementwise)
 

@@ -130,8 +130,9 @@ class Candidate:
         shapes: dict[str, tuple[int, ...]] = {}
         for unit in found:
             shapes[unit.weight.name] = unit.weight.shape
-            if unit.bias is not None:
-                shapes[unit.bias.name] = unit.bias.shape
+            for bias in (unit.bias, *unit.role_biases.values()):
+                if bias is not None:
+                    shapes[bias.name] = bias.shape
         values = probes.draw_parameters(shapes, width, self.seed)
         return Rig(
             number, width, rate, built=reply, units=found, made_in_forward=made_in_forward, values=values
@@ -151,7 +152,8 @@ class Candidate:
         self, width: int, rate: float | None
     ) -> tuple[tuple[int, ...], dict[str, float]]:
         """How this candidate's constructor takes a width and a dropout rate."""
-        return constructor_arguments(self.loaded.constructor if self.loaded else (), width, rate)
+        wanted = tuple(self.kata.constructor)
+        return constructor_arguments(self.loaded.constructor if self.loaded else (), wanted, width, rate)
 
     # calling --------------------------------------------------------------------------------------------
 

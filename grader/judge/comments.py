@@ -13,6 +13,8 @@ from grader.protocol import TraceEntry
 from grader.records import ShapeComment
 
 SHAPE = re.compile(r"[(\[]\s*([A-Za-z0-9_.*·/ ]+(?:,\s*[A-Za-z0-9_.*·/ ]+){1,3})\s*,?\s*[)\]]")
+ARROW = re.compile(r"->|=>|→|=")
+WORD = re.compile(r"[A-Za-z]{2,}")
 CROSS = r"\s*[x\u00d7]\s*"
 CROSSED = re.compile(rf"\b([A-Za-z]\w*(?:{CROSS}[A-Za-z0-9]\w*){{1,3}})\b")
 BATCH = frozenset({"b", "batch", "bs", "batch_size", "bsz", "n", "n_batch"})
@@ -72,27 +74,44 @@ def shape_comments(
         claim = _claim(comment) if mark and code.strip() else None
         if claim is None or entry.output is None:
             continue
-        right = _agrees(claim, entry.output, sizes)
+        actual = entry.output
+        if entry.outputs > 1 and claim[0] == str(entry.outputs):  # what was unpacked, with all its parts
+            actual = (entry.outputs, *actual)
+        if len(claim) != len(actual) and _is_prose(comment):
+            continue
+        right = _agrees(claim, actual, sizes)
         if right is not None:
             found.append(
-                ShapeComment(
-                    line=line, text=comment.strip()[:120], claimed=claim, actual=entry.output, right=right
-                )
+                ShapeComment(line=line, text=comment.strip()[:120], claimed=claim, actual=actual, right=right)
             )
     return tuple(found)
 
 
 def _claim(comment: str) -> tuple[str, ...] | None:
-    """The last shape that a comment writes (after an arrow it is the result)."""
+    """The shape that a comment gives the result: left of `=`, else the last, as after an arrow."""
     shapes = SHAPE.findall(comment)
     if shapes:
-        return tuple(part.strip() for part in shapes[-1].split(","))
+        equation = re.match(rf"\s*{SHAPE.pattern}\s*=", comment)
+        if equation is None and "@" in comment and not ARROW.search(comment):
+            return None  # the shapes of the factors
+        return tuple(part.strip() for part in (shapes[0] if equation else shapes[-1]).split(","))
     crossed = CROSSED.findall(comment)
     return tuple(re.split(CROSS, crossed[-1])) if crossed else None
 
 
+def _is_prose(comment: str) -> bool:
+    """Whether a shape is only mentioned, among other words."""
+    return len(WORD.findall(SHAPE.sub("", comment))) > 2
+
+
 def _agrees(claim: Sequence[str], actual: tuple[int, ...], sizes: Mapping[str, int]) -> bool | None:
-    """Whether every named axis has its size; None when a word means nothing known."""
+    """Whether every named axis has its size; None when a word means nothing known, or two mean the same axis.
+
+    `(B, N, C)` has the batch in B, so N is something else.
+    """
+    for kind in (BATCH, WIDTH):
+        if len({word.lower() for word in claim} & kind) > 1:
+            return None
     values = [_value(word, sizes) for word in claim]
     if any(value is None for value in values):
         return None

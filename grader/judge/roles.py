@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -23,6 +24,8 @@ from grader.protocol import ParameterInfo
 
 MAX_LAYOUTS = 96
 MAX_UNITS = 12
+PARTS = (4, 3, 2)  # of a fused weight: the fourth of four is the output
+LINEAR = ("Linear", "NonDynamicallyQuantizableLinear", "Conv1d", "LazyLinear")
 WORDS: dict[str, str] = {
     **dict.fromkeys(("q", "query", "queries", "wq", "qw", "bq", "qs", "qry"), "query"),
     **dict.fromkeys(("k", "key", "keys", "wk", "kw", "bk", "ks"), "key"),
@@ -50,16 +53,21 @@ JOINED |= {
 
 @dataclass(frozen=True)
 class Unit:
-    """A layer: one weight, perhaps a bias, in `parts` equal pieces of hidden_dim outputs each."""
+    """A layer: one weight, perhaps a bias, in `parts` equal pieces of hidden_dim outputs each.
+
+    Axes of size 1 count for nothing: a weight (hidden_dim, 1, hidden_dim), with an axis for its one head, is
+    a square.
+    """
 
     name: str
     weight: ParameterInfo
     bias: ParameterInfo | None
     parts: int
     axis: int  # along which the weight holds its parts
-    stacked: bool  # shape (parts, hidden_dim, hidden_dim)
+    stacked: bool  # the parts have an axis of their own: (parts, hidden_dim, hidden_dim) in some order
     orientations: tuple[bool, ...]  # True: used as x @ W, so the stored weight is (in, out)
     states: str | None  # the role its name states
+    role_biases: Mapping[str, ParameterInfo] = field(default_factory=dict)  # vectors of its parts, by role
 
 
 class Misfit(Exception):
@@ -76,6 +84,7 @@ class Slot:
     unit: Unit
     part: int
     transposed: bool
+    role_bias: ParameterInfo | None = None  # a vector of its own, where the unit has no bias for all parts
 
     def affine(self, values: Mapping[str, Tensor], hidden_dim: int) -> Affine:
         """The layer as (out, in) weight and bias, read from parameter values."""
@@ -96,11 +105,11 @@ class Slot:
     def piece(self, weight: Tensor, hidden_dim: int) -> Tensor:
         """The role's part of a weight (or of its gradient), a view."""
         try:
+            plain = weight.reshape(squeezed(weight.shape))
             if self.unit.stacked:
-                found = weight[self.part]
+                found = plain.select(self.unit.axis, self.part)
             else:
-                square = weight.reshape(weight.shape[:2])
-                found = square.narrow(self.unit.axis, self.part * hidden_dim, hidden_dim)
+                found = plain.narrow(self.unit.axis, self.part * hidden_dim, hidden_dim)
         except (IndexError, RuntimeError) as error:
             raise Misfit(self.unit.weight.name) from error
         if found.shape != (hidden_dim, hidden_dim):
@@ -109,6 +118,11 @@ class Slot:
 
     def _bias(self, values: Mapping[str, Tensor], hidden_dim: int) -> Tensor | None:
         """The role's part of the bias, a view; None where there is none."""
+        if self.role_bias is not None:
+            own = _value(values, self.role_bias.name)
+            if own.numel() != hidden_dim:
+                raise Misfit(self.role_bias.name)
+            return own.reshape(hidden_dim)
         if self.unit.bias is None:
             return None
         whole = _value(values, self.unit.bias.name)
@@ -153,8 +167,8 @@ class Layout:
         slot = self.slots.get(role)
         if slot is None:
             return ()
-        names = [slot.unit.weight.name]
-        return tuple(names + ([slot.unit.bias.name] if slot.unit.bias else []))
+        biases = (slot.unit.bias, slot.role_bias)
+        return (slot.unit.weight.name, *(bias.name for bias in biases if bias is not None))
 
 
 def stated_role(name: str) -> str | None:
@@ -185,20 +199,34 @@ def units(parameters: Sequence[ParameterInfo], hidden_dim: int) -> tuple[Unit, .
         if shape is None:
             continue
         parts, axis, stacked, transposed = shape
-        bias = _bias_for(info, floats, parts * hidden_dim, taken)
+        bias = _bias_for(info, floats, parts, hidden_dim, taken)
         if bias is not None:
             taken.add(bias.name)
         if parts > 1 and not stacked:
             orientations: tuple[bool, ...] = (transposed,)
         else:
-            standard = info.owner in ("Linear", "NonDynamicallyQuantizableLinear", "Conv1d", "LazyLinear")
-            orientations = (False, True) if standard else (True, False)
+            orientations = (False, True) if info.owner in LINEAR else (True, False)
         name = _layer_name(info.name)
         states = stated_role(name)
         if parts == 1 and states in ("qkv", "kv"):
             states = None
         found.append(Unit(name, info, bias, parts, axis, stacked, orientations, states))
-    return tuple(_with_listed_biases(found, floats, taken, hidden_dim)[:MAX_UNITS])
+    found = _with_listed_biases(found, floats, taken, hidden_dim)[:MAX_UNITS]
+    return tuple(_with_role_biases(unit, floats, taken, hidden_dim) for unit in found)
+
+
+def squeezed(shape: Sequence[int]) -> tuple[int, ...]:
+    """Without the axes of size 1."""
+    return tuple(size for size in shape if size != 1)
+
+
+def _with_role_biases(unit: Unit, floats: Sequence[ParameterInfo], taken: set[str], hidden_dim: int) -> Unit:
+    """A fused weight without a bias for all: vectors whose names state a role belong to its parts."""
+    if unit.parts == 1 or unit.bias is not None:
+        return unit
+    vectors = [info for info in floats if info.name not in taken and squeezed(info.shape) == (hidden_dim,)]
+    stated = {role: info for info in vectors if (role := stated_role(info.name)) is not None}
+    return replace(unit, role_biases=stated)
 
 
 def _with_listed_biases(
@@ -206,11 +234,18 @@ def _with_listed_biases(
 ) -> list[Unit]:
     """Vectors that no name pairs with a weight (a ParameterList) belong to the bare weights, in order."""
     bare = [unit for unit in found if unit.bias is None and "Linear" not in unit.weight.owner]
-    vectors = [info for info in floats if info.name not in taken and "Norm" not in info.owner]
+    weights = {unit.weight.name for unit in found}
+    vectors = [
+        info
+        for info in floats
+        if info.name not in taken | weights
+        and "Norm" not in info.owner
+        and _is_vector(info.shape, hidden_dim)
+    ]
     lists = {
         unit.name: vector
-        for unit, vector in zip(bare, [v for v in vectors if len(v.shape) == 1], strict=False)
-        if vector.shape == (unit.parts * hidden_dim,)
+        for unit, vector in zip(bare, vectors, strict=False)
+        if math.prod(vector.shape) == unit.parts * hidden_dim
     }
     if len(lists) != len(bare):
         return found
@@ -223,7 +258,7 @@ def layouts(found: Sequence[Unit], *, order_is_fixed: bool) -> tuple[Layout, ...
     `order_is_fixed`: a fused projection must hold Q, K, V in that order (the kata says so).
     """
     results: list[Layout] = []
-    fused = [unit for unit in found if unit.parts == 3]
+    fused = [unit for unit in found if unit.parts >= 3]
     pairs = [unit for unit in found if unit.parts == 2]
     squares = [unit for unit in found if unit.parts == 1]
     if fused:
@@ -239,16 +274,17 @@ def layouts(found: Sequence[Unit], *, order_is_fixed: bool) -> tuple[Layout, ...
 
 def _shape_of(shape: tuple[int, ...], hidden_dim: int) -> tuple[int, int, bool, bool] | None:
     """(parts, axis, stacked, transposed) of a weight's shape; None for anything else."""
-    while len(shape) > 2 and shape[-1] == 1:
-        shape = shape[:-1]
-    if len(shape) == 3 and shape[1:] == (hidden_dim, hidden_dim) and shape[0] in (2, 3):
-        return shape[0], 0, True, False
+    shape = squeezed(shape)
+    if len(shape) == 3:
+        for axis in range(3):
+            if shape[:axis] + shape[axis + 1 :] == (hidden_dim, hidden_dim) and shape[axis] in PARTS:
+                return shape[axis], axis, True, False
     if len(shape) != 2 or hidden_dim not in shape:
         return None
     out, into = shape
     if out == into:
         return 1, 0, False, False
-    for parts in (3, 2):
+    for parts in PARTS:
         if (out, into) == (parts * hidden_dim, hidden_dim):
             return parts, 0, False, False
         if (out, into) == (hidden_dim, parts * hidden_dim):
@@ -261,14 +297,23 @@ def _layer_name(parameter: str) -> str:
     return head if head and leaf in ("weight", "bias", "kernel") else parameter
 
 
+def _is_vector(shape: tuple[int, ...], hidden_dim: int) -> bool:
+    """Whether a bias can have this shape: (hidden_dim), (parts · hidden_dim) or (parts, hidden_dim)."""
+    *parts, last = squeezed(shape) or (0,)
+    return (not parts and last % hidden_dim == 0 < last) or (
+        len(parts) == 1 and last == hidden_dim > parts[0]
+    )
+
+
 def _bias_for(
-    weight: ParameterInfo, floats: Sequence[ParameterInfo], elements: int, taken: set[str]
+    weight: ParameterInfo, floats: Sequence[ParameterInfo], parts: int, hidden_dim: int, taken: set[str]
 ) -> ParameterInfo | None:
     """The bias of a weight: in the same module, or a free vector whose name states the same role."""
+    elements = parts * hidden_dim
 
     def free_vector(info: ParameterInfo) -> bool:
-        flat = all(size == 1 for size in info.shape[:-1]) or info.shape[:-1] in ((2,), (3,))
-        return info.name not in taken and bool(info.shape) and flat and math.prod(info.shape) == elements
+        flat = _is_vector(info.shape, hidden_dim)
+        return info.name not in taken and flat and math.prod(info.shape) == elements
 
     head, _, leaf = weight.name.rpartition(".")
     if leaf in ("weight", "kernel"):
@@ -278,10 +323,9 @@ def _bias_for(
     vectors = [info for info in floats if free_vector(info) and info.name.rpartition(".")[2] != "weight"]
     if role is not None:
         return next((info for info in vectors if stated_role(info.name) == role), None)
-    twin = re.sub(r"^[wW]", "b", leaf)
-    return next(
-        (info for info in vectors if info.name.rpartition(".")[2].lower() == twin.lower() != leaf), None
-    )
+    low = leaf.lower()
+    twins = {re.sub("^w", "b", low), re.sub("weight|kernel", "bias", low)} - {low}
+    return next((info for info in vectors if info.name.rpartition(".")[2].lower() in twins), None)
 
 
 def _orientations(slots: Mapping[str, Unit]) -> list[dict[str, bool]]:
@@ -302,7 +346,10 @@ def _layout(
 ) -> Layout:
     used = {unit.name for unit, _ in roles.values()}
     return Layout(
-        slots={role: Slot(unit, part, turn[unit.name]) for role, (unit, part) in roles.items()},
+        slots={
+            role: Slot(unit, part, turn[unit.name], unit.role_biases.get(role))
+            for role, (unit, part) in roles.items()
+        },
         unused=tuple(unit.name for unit in found if unit.name not in used),
         **more,  # type: ignore[arg-type]
     )
@@ -311,14 +358,17 @@ def _layout(
 def _expand(
     assignments: Sequence[Mapping[str, tuple[Unit, int]]], found: Sequence[Unit], *, fused: bool
 ) -> list[Layout]:
-    """All assignments in their own orientation first, then every other orientation."""
-    first: list[Layout] = []
-    later: list[Layout] = []
-    for roles in assignments:
-        turns = _orientations({role: unit for role, (unit, _) in roles.items()})
-        first.append(_layout(roles, found, turns[0], fused=fused))
-        later += [_layout(roles, found, turn, fused=fused) for turn in turns[1:]]
-    return first + later
+    """All assignments in their own orientation first, then all turned, then every mixture."""
+    made = [
+        [
+            _layout(roles, found, turn, fused=fused)
+            for turn in _orientations({role: unit for role, (unit, _) in roles.items()})
+        ]
+        for roles in assignments
+    ]
+    own = [turns[0] for turns in made]
+    turned = [layout for turns in made for layout in turns[1:2]]
+    return [*own, *turned, *(layout for turns in made for layout in turns[2:])]
 
 
 def _outputs(squares: Sequence[Unit]) -> list[Unit | None]:
@@ -329,14 +379,14 @@ def _outputs(squares: Sequence[Unit]) -> list[Unit | None]:
 
 
 def _fused_layouts(fused: Sequence[Unit], squares: Sequence[Unit], order_is_fixed: bool) -> list[Layout]:
+    """Query, key and value in any order, or in this one; of four parts one is the output."""
     assignments = []
-    right = ("query", "key", "value")
-    orders = [right] if order_is_fixed else list(itertools.permutations(right))
-    for order in orders:
-        for unit in fused:
-            for output in _outputs(squares):
-                roles = {role: (unit, part) for part, role in enumerate(order)}
-                assignments.append({**roles, **({"output": (output, 0)} if output else {})})
+    for unit in fused:
+        right = ("query", "key", "value", "output")[: unit.parts]
+        for order in [right] if order_is_fixed else itertools.permutations(right):
+            own = {role: (unit, part) for part, role in enumerate(order)}
+            outputs = [None] if "output" in own else _outputs(squares)
+            assignments += [{**own, **({"output": (output, 0)} if output else {})} for output in outputs]
     return _expand(assignments, [*fused, *squares], fused=True)
 
 
@@ -344,6 +394,7 @@ def _paired_layouts(pair: Unit, squares: Sequence[Unit]) -> list[Layout]:
     """One layer for two of the three roles, another for the third."""
     assignments = []
     twos = [("key", "value"), ("value", "key"), ("query", "key"), ("key", "query")]
+    twos += [("query", "value"), ("value", "query")]
     for two in twos:
         third = next(role for role in ("query", "key", "value") if role not in two)
         for single in squares:
@@ -356,9 +407,11 @@ def _paired_layouts(pair: Unit, squares: Sequence[Unit]) -> list[Layout]:
 
 
 def _separate_layouts(squares: Sequence[Unit]) -> list[Layout]:
+    said = Counter(unit.states for unit in squares)
     pinned: dict[str, Unit] = {}
     for unit in squares:
-        if unit.states in ("query", "key", "value", "output") and unit.states not in pinned:
+        # Names that state one role for several layers (k1, k2, k3) state nothing.
+        if unit.states in ("query", "key", "value", "output") and said[unit.states] == 1:
             pinned[unit.states] = unit
     free = [unit for unit in squares if unit not in pinned.values()]
     silent = [unit for unit in free if unit.states is None] or free

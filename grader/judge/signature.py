@@ -12,16 +12,25 @@ WIDTH_NAMES = frozenset(
 
 
 def constructor_arguments(
-    signature: Sequence[Argument], width: int, rate: float | None
+    signature: Sequence[Argument], wanted: Sequence[str], width: int, rate: float | None
 ) -> tuple[tuple[int, ...], dict[str, float]]:
-    """hidden_dim by position where it comes first, else by name; the rate under the signature's name."""
+    """hidden_dim by position where it comes first, else by name; the rate under the signature's name.
+
+    A signature that takes anything (`**kwargs`, a wrapped constructor) gets the names that the kata asks for:
+    `wanted`, the width's and the rate's.
+    """
+    takes_any = any(argument.variadic and argument.keyword_only for argument in signature)
     named = [argument for argument in signature if not argument.variadic]
     by_name = width_by_name(named)
+    if not named and takes_any and not any(not argument.keyword_only for argument in signature):
+        by_name = wanted[0]
     args: tuple[int, ...] = () if by_name else (width,)
     kwargs: dict[str, float] = {by_name: width} if by_name else {}
     argument = rate_argument(named) if rate is not None else None
     if argument is not None and rate is not None and argument.name != by_name:
         return args, {**kwargs, argument.name: rate}
+    if argument is None and rate is not None and takes_any:
+        return args, {**kwargs, wanted[1]: rate}
     return args, kwargs
 
 

@@ -58,7 +58,6 @@ class Instance:
         """Run forward once as the request asks."""
         named = dict(nn.Module.named_parameters(self.module))
         _set_parameters(named, tensors)
-        nn.Module.train(self.module, request.training)
         fresh_rng(request.seed)
         x = tensors["x"].clone()
         mask = tensors["mask"].clone() if "mask" in tensors else None
@@ -66,6 +65,7 @@ class Instance:
         leaf = x.requires_grad_(True) if cotangent is not None else x
         watch = _Watch(self, request)
         try:
+            self._switch(request.training)
             with watch, torch.set_grad_enabled(True):
                 returned = _forward(self.module, leaf, mask, request.mask_keyword)
         except BaseException as error:  # noqa: BLE001 - whatever it raises is the candidate's
@@ -80,6 +80,12 @@ class Instance:
             if failure is not None:
                 called = msgspec.structs.replace(called, backward=failure)
         return called, reply
+
+    def _switch(self, training: bool) -> None:
+        """Into the mode by the module's own `train`, which it may override; if that fails to, by torch's."""
+        self.module.train(training)
+        if any(part.training is not training for part in nn.Module.modules(self.module)):
+            nn.Module.train(self.module, training)
 
 
 def build(cls: type[nn.Module], request: Build, file_name: str) -> Instance | Failure:
@@ -200,13 +206,22 @@ def _gradients(
     if not output.requires_grad or output.shape != cotangent.shape:
         return None
     wanted = {"x": x, **{name: value for name, value in named.items() if value.requires_grad}}
+    _forget_gradients(wanted)
     try:
-        # As one number: `grad_outputs` would make torch import its symbolic shapes, 0.3 s for nothing.
-        loss = (output * cotangent.to(output.dtype)).sum()
-        found = torch.autograd.grad(loss, list(wanted.values()), allow_unused=True)
+        # As one number: a gradient of the output would make torch import its symbolic shapes, 0.3 s.
+        # By `backward`, as in training: not everything that works there works with `torch.autograd.grad`.
+        (output * cotangent.to(output.dtype)).sum().backward()
+        found = [value.grad for value in wanted.values()]
     except BaseException as error:  # noqa: BLE001 - a custom backward is the candidate's code
         return describe(error, "backward", file_name)
+    finally:
+        _forget_gradients(wanted)
     for name, value in zip(wanted, found, strict=True):
         if value is not None and not _oddity(value):
             reply[f"g:{name}"] = _plain(value)
     return None
+
+
+def _forget_gradients(wanted: Mapping[str, Tensor]) -> None:
+    for value in wanted.values():
+        value.grad = None

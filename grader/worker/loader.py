@@ -139,8 +139,8 @@ def _loaded(found: type[nn.Module], module: types.ModuleType, text: str, later: 
     ]
     return Loaded(
         class_name=found.__name__[:80],
-        constructor=_arguments(found.__init__),
-        forward=_arguments(found.forward),
+        constructor=_arguments(found, "__init__"),
+        forward=_arguments(found, "forward"),
         own_constructor=_has_own(found, "__init__"),
         own_forward=_has_own(found, "forward"),
         source=text if module.__file__ and module.__file__.endswith(".ipynb") else "",
@@ -159,17 +159,17 @@ def _has_own(found: type[nn.Module], name: str) -> bool:
     return False
 
 
-def _arguments(function: object) -> tuple[Argument, ...]:
-    """The signature without `self`; empty when Python cannot tell."""
+def _arguments(found: type[nn.Module], method: str) -> tuple[Argument, ...]:
+    """The method's signature without `self`; empty when Python cannot tell, as of a scripted method."""
     try:
-        parameters = list(inspect.signature(function).parameters.values())[1:]  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        parameters = list(inspect.signature(getattr(found, method)).parameters.values())[1:]
+    except (TypeError, ValueError, AttributeError):
         return ()
     return tuple(
         Argument(
             name=parameter.name[:80],
             has_default=parameter.default is not parameter.empty,
-            keyword_only=parameter.kind is parameter.KEYWORD_ONLY,
+            keyword_only=parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD),
             variadic=parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD),
             default=_number(parameter.default),
         )
