@@ -12,7 +12,8 @@ from __future__ import annotations
 from grader.judge.bench import Bench
 from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached
-from grader.judge.probes import OTHER_RATE, OTHER_WIDTH, RATE, THIRD_WIDTH, WIDTH
+from grader.judge.dropout import MASKED_PROBE, PROBE
+from grader.judge.probes import HIGH_RATE, ODD_WIDTH, OTHER_RATE, OTHER_WIDTH, RATE, THIRD_WIDTH, WIDTH
 from grader.judge.xray import MASKED_MAP_PROBE
 
 
@@ -32,21 +33,27 @@ def ask_ahead(bench: Bench) -> None:
 
 
 def _build(candidate: Candidate) -> None:
-    for width in (OTHER_WIDTH, THIRD_WIDTH):
+    for width in (OTHER_WIDTH, THIRD_WIDTH, ODD_WIDTH):
         candidate.build_ahead(width, OTHER_RATE)
     candidate.build_ahead(half=True)
-    for width, rate in ((WIDTH, 0.0), (OTHER_WIDTH, 0.0), (WIDTH, OTHER_RATE)):
+    for width, rate in ((WIDTH, 0.0), (OTHER_WIDTH, 0.0), (WIDTH, OTHER_RATE), (WIDTH, HIGH_RATE)):
         candidate.build_ahead(width, rate)
 
 
 def _in_eval_mode(bench: Bench) -> None:
     candidate, variations = bench.candidate, bench.variations
-    for probe in candidate.standard_probes:
+    for probe in (*candidate.standard_probes, *candidate.further_probes):
         candidate.ask_probe(probe)
     _ = variations.changed_sample, variations.permuted_tokens, variations.after_other_tokens
-    _ = variations.in_half, variations.large_input, bench.gradients.still, bench.blame.dispatched
+    _ = (
+        variations.strong_input,
+        variations.in_half,
+        variations.large_input,
+        bench.gradients.still,
+        bench.blame.dispatched,
+    )
     if candidate.kata.takes_mask:
-        _ = variations.all_hidden
+        _ = variations.all_hidden, bench.gradients.unmasked
 
 
 def _in_training(bench: Bench) -> None:
@@ -63,5 +70,6 @@ def _through_the_xray(bench: Bench) -> None:
         bench.xray.ask(MASKED_MAP_PROBE)
     if bench.candidate.kata.has_dropout:
         for rate in (RATE, OTHER_RATE):
-            bench.dropout.ask(rate)
-        _ = bench.dropout.under_a_mask
+            bench.dropout.ask(PROBE, rate)
+        if bench.candidate.kata.takes_mask:
+            bench.dropout.ask(MASKED_PROBE, HIGH_RATE)

@@ -256,6 +256,24 @@ class Candidate:
     def standard_probes(self) -> tuple[Probe, ...]:
         return (*probes.UNMASKED, *probes.MASKED) if self.kata.takes_mask else probes.UNMASKED
 
+    @property
+    def further_probes(self) -> tuple[Probe, ...]:
+        masked = probes.FURTHER_MASKED if self.kata.takes_mask else ()
+        return (*probes.FURTHER_UNMASKED, *masked)
+
+    @cached_property
+    def further(self) -> tuple[Observation, ...]:
+        """The further probes in eval mode."""
+        asked = [self.ask_probe(probe) for probe in self.further_probes]
+        return tuple(call.seen for call in asked)
+
+    @cached_property
+    def in_training(self) -> tuple[Observation, ...]:
+        """The first and the last standard probe in training mode: without a mask, and with one."""
+        ends = (self.standard_probes[0], self.standard_probes[-1])
+        asked = [self.ask_probe(probe, training=True) for probe in ends]
+        return tuple(call.seen for call in asked)
+
     @cached_property
     def observations(self) -> tuple[Observation, ...]:
         """All standard probes in eval mode."""

@@ -8,6 +8,7 @@ all features of a position alike, dropped outputs single ones.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,9 +17,9 @@ from torch import Tensor
 
 from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached
-from grader.judge.observations import Asked
-from grader.judge.oracle import Form
-from grader.judge.probes import OTHER_RATE, RATE, Probe
+from grader.judge.observations import Asked, Rig
+from grader.judge.oracle import Affine, Form
+from grader.judge.probes import HIGH_RATE, OTHER_RATE, RATE, Probe
 from grader.judge.rehearsal import rehearse
 from grader.judge.replay import replay
 from grader.judge.steps import Steps
@@ -26,6 +27,7 @@ from grader.judge.xray import XRay, output_of
 
 PROBE = Probe("dropout", 64, 8)
 MASKED_PROBE = Probe("dropout_masked", 18, 8, mask="bss")
+SHIFT = 3.0  # the output layer's bias, which no dropout may touch
 SIGMAS = 7.0  # a right answer is rejected less than once in 10¹¹ grades
 CLOSE = 1e-3
 OTHER = "other"  # wrong in a way that has no name
@@ -42,7 +44,8 @@ class Reading:
     kept_factor: float  # what the others were multiplied by
     kept_varies: bool  # they were not all multiplied by the same
     rows_sum_to_one: bool
-    features_agree: bool  # with V = 1 all features of a position are alike
+    features_agree: bool  # with constant values all features of a position are alike
+    values_spared: bool  # weights were dropped, and the bias of the value layer passed by them
     whole_lines: bool  # rows or columns, or the same entries of all samples, are dropped together
     moved: bool  # training mode differs from eval mode
     entries: int
@@ -73,6 +76,8 @@ class Reading:
             )
         if not self.features_agree:
             return "single features are dropped, not attention weights"
+        if self.values_spared:
+            return "the bias of the value layer is added where no dropped weight reaches it"
         if self.kept_varies:
             return f"{dropped}, the others changed by different factors"
         if self.whole_lines:
@@ -92,7 +97,9 @@ class Reading:
             return "dropout_before_softmax"
         if self.kept_varies:
             return "dropout_renormalised" if self.rows_sum_to_one else "dropout_before_softmax"
-        return OTHER if self.whole_lines else self._wrong_number()
+        if self.whole_lines:
+            return OTHER
+        return self._wrong_number() or (OTHER if self.values_spared else None)
 
     @property
     def mistake(self) -> str | None:
@@ -147,16 +154,25 @@ class DropoutMeter:
         self._candidate = candidate
         self._xray = xray
         self._steps = steps
-        self._readings: dict[float, tuple[Asked, ...]] = {}
+        self._readings: dict[tuple[Probe, float], tuple[Asked, ...]] = {}
 
     @cached_property
     def main(self) -> Reading:
-        return self._read(RATE)
+        return self._read(PROBE, RATE)
 
     @cached_property
     def other(self) -> Reading:
         """The same at another rate: a constant that happens to fit one does not fit both."""
-        return self._read(OTHER_RATE)
+        return self._read(PROBE, OTHER_RATE)
+
+    @cached_property
+    def masked(self) -> Reading:
+        """The same under a mask, at a high rate."""
+        return self._read(MASKED_PROBE, HIGH_RATE)
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        return (self.main, self.other, *((self.masked,) if self._candidate.kata.takes_mask else ()))
 
     @property
     def wrong(self) -> Finding | None:
@@ -180,10 +196,10 @@ class DropoutMeter:
 
     @property
     def _wrong_reading(self) -> Reading | None:
-        for reading, rate in ((self.main, RATE), (self.other, OTHER_RATE)):
+        for place, reading in enumerate(self.readings):
             if reading.right:
                 continue
-            if self._rehearsed is None or not reading.like(self._rehearsed.at(rate)):
+            if self._rehearsed is None or not reading.like(self._rehearsed.readings[place]):
                 return reading
             if not reading.random:
                 raise NotReached("another mistake keeps the weights from the output, and dropout with them")
@@ -195,10 +211,6 @@ class DropoutMeter:
         played = rehearse(self._candidate, self._steps)
         return None if played is None else DropoutMeter(played, XRay(played), Steps(played))
 
-    def at(self, rate: float) -> Reading:
-        """The reading at a dropout rate."""
-        return self._read(rate)
-
     @cached_property
     def hidden_stay_hidden(self) -> bool:
         """In training, what a mask hides in eval mode stays hidden, and what was finite stays finite."""
@@ -206,47 +218,67 @@ class DropoutMeter:
             return self._replayed.label != "dropout_before_softmax"
         drawn, order = self._xray.tokens(MASKED_PROBE)
         columns = order.unsqueeze(1).expand(-1, MASKED_PROBE.seq_len, -1)
-        still, moved = (output_of(call.seen).gather(2, columns) for call in self.under_a_mask)
+        calls = self.ask(MASKED_PROBE, HIGH_RATE)[:2]
+        still, moved = (output_of(call.seen).gather(2, columns) for call in calls)
         assert drawn.visible is not None
         hidden = ~drawn.visible & (still == 0)
         return bool(moved[still.isfinite()].isfinite().all()) and bool((moved[hidden] == 0).all())
 
-    @cached_property
-    def under_a_mask(self) -> tuple[Asked, Asked]:
-        """The calls in eval mode and in training that show the weights under a mask."""
-        quiet = 0.0 if self._candidate.eval_is_random else RATE
-        return (
-            self._ask(MASKED_PROBE, quiet, training=False, seed=3),
-            self._ask(MASKED_PROBE, RATE, training=True, seed=3),
-        )
-
-    def ask(self, rate: float) -> tuple[Asked, ...]:
-        """The calls for a reading: in eval mode, twice in training, and with V = 1; asked once."""
-        if rate not in self._readings:
+    def ask(self, probe: Probe, rate: float) -> tuple[Asked, ...]:
+        """The calls for a reading: in eval mode, twice in training, and with constant values; asked once."""
+        key = (probe, rate)
+        if key not in self._readings:
             quiet = 0.0 if self._candidate.eval_is_random else rate
-            self._readings[rate] = (
-                self._ask(PROBE, quiet, training=False, seed=1),
-                self._ask(PROBE, rate, training=True, seed=1),
-                self._ask(PROBE, rate, training=True, seed=2),
-                self._ask(PROBE, rate, training=True, seed=2, identity=False),
+            self._readings[key] = (
+                self._ask(probe, quiet, training=False, seed=1),
+                self._ask(probe, rate, training=True, seed=1),
+                self._ask(probe, rate, training=True, seed=2),
+                self._ask(probe, rate, training=True, seed=2, identity=False),
             )
-        return self._readings[rate]
+        return self._readings[key]
+
+    @property
+    def in_training(self) -> tuple[Asked, ...]:
+        """Calls in training mode with real dropout, under a mask where the kata has one."""
+        probe, rate = (MASKED_PROBE, HIGH_RATE) if self._candidate.kata.takes_mask else (PROBE, RATE)
+        return self.ask(probe, rate)[1:3]
 
     def _ask(self, probe: Probe, rate: float, *, training: bool, seed: int, identity: bool = True) -> Asked:
         rig = self._candidate.rig(rate=rate)
         if rig.problem is not None:
             raise NotReached("no instance could be built with that dropout rate")
-        value = torch.eye(rig.width) if identity else torch.ones(rig.width, rig.width)
-        values = self._xray.values(rig, value)
+        values = self._xray.values(rig, torch.eye(rig.width)) if identity else self._constants(rig)
         drawn, _ = self._xray.tokens(probe)
         return self._candidate.ask(rig, drawn, values=values, training=training, seed=seed)
 
-    def _read(self, rate: float) -> Reading:
+    def _constants(self, rig: Rig) -> Mapping[str, Tensor]:
+        """Every value vector is 1 in its even features and 0 in the others; the output layer adds `SHIFT`.
+
+        By the bias of the value layer where it has one: what adds that bias after the dropped weights shows.
+        """
+        pattern = (torch.arange(rig.width) % 2 == 0).float()
+        slots = self._xray.layout.slots
+        values = dict(self._xray.values(rig, pattern.unsqueeze(1).expand(-1, rig.width)))
+        if slots["value"].has_bias:
+            flat = Affine(torch.zeros(rig.width, rig.width), pattern)
+            slots["value"].write(values, flat, rig.width)
+        if "output" in slots:
+            slots["output"].write(
+                values, Affine(torch.eye(rig.width), torch.full((rig.width,), SHIFT)), rig.width
+            )
+        return values
+
+    def _shift(self) -> float:
+        output = self._xray.layout.slots.get("output")
+        return SHIFT if output is not None and output.has_bias else 0.0
+
+    def _read(self, probe: Probe, rate: float) -> Reading:
         called = self._candidate.observe(self._candidate.standard_probes[0], training=True).called
         if called is not None and not called.training_after:
             raise NotReached("forward switches the module to eval mode, so nothing can be dropped")
-        columns = self._xray.tokens(PROBE)[1].unsqueeze(1).expand(-1, PROBE.seq_len, -1)
-        *maps, ones = (output_of(call.seen) for call in self.ask(rate))
+        columns = self._xray.tokens(probe)[1].unsqueeze(1).expand(-1, probe.seq_len, -1)
+        *maps, ones = (output_of(call.seen) for call in self.ask(probe, rate))
+        ones = ones - self._shift()
         still, moved, again = (weights.gather(2, columns) for weights in maps)
         real = still.abs() > 1e-6
         if not bool(real.any()):
@@ -256,7 +288,10 @@ class DropoutMeter:
         ratios = moved[kept] / still[kept]
         factor = float(ratios.median()) if ratios.numel() else float("nan")
         spread = float((ratios - factor).abs().max()) if ratios.numel() else 0.0
-        agree = (ones - ones[..., :1]).abs().max() <= CLOSE * ones.abs().max()
+        even, odd = ones[..., ::2], ones[..., 1::2]
+        apart = max(float((even - even[..., :1]).abs().max()), float(odd.abs().max()))
+        agree = apart <= CLOSE * max(1.0, float(ones.abs().max()))
+        steady = bool((even - 1).abs().max() <= CLOSE)
         return Reading(
             rate=rate,
             random=not torch.equal(torch.nan_to_num(moved), torch.nan_to_num(again)),
@@ -265,7 +300,8 @@ class DropoutMeter:
             kept_factor=factor,
             kept_varies=spread > 1e-2 * max(1.0, abs(factor)),
             rows_sum_to_one=bool((moved.sum(-1) - 1).abs().median() < CLOSE),
-            features_agree=bool(agree),
+            features_agree=agree,
+            values_spared=agree and steady and not torch.equal(moved, still),
             whole_lines=_together(zero, kept, -1) or _together(zero, kept, -2) or _together(zero, kept, 0),
             moved=not torch.equal(torch.nan_to_num(moved), torch.nan_to_num(still)),
             entries=int(real.sum()),

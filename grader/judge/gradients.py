@@ -16,7 +16,7 @@ from torch import Tensor
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Asked, Observation
 from grader.judge.oracle import run, same
-from grader.judge.probes import Drawn, Probe
+from grader.judge.probes import WIDTH, Drawn, Probe
 from grader.judge.roles import Misfit
 from grader.protocol import Failure
 
@@ -51,6 +51,13 @@ class GradientMeter:
         )
 
     @cached_property
+    def unmasked(self) -> Asked:
+        """The same without a mask."""
+        return self._candidate.ask(
+            self._candidate.quiet_rig, self._candidate.draw(PROBE), cotangent=self._cotangent
+        )
+
+    @cached_property
     def trained(self) -> Asked:
         """The same in training mode at dropout rate 0, where gradients are for."""
         rig = self._candidate.rig(rate=0.0)
@@ -78,25 +85,60 @@ class GradientMeter:
         return torch.randn(PROBE.batch, PROBE.seq_len, PROBE.width, generator=generator)
 
     def compared(self) -> Lost:
-        """Against the oracle's gradients, where forward is right: in eval mode, then in training."""
+        """Against the oracle's gradients, where forward is right: in eval mode, then in training.
+
+        With real dropout the gradients are random; but where the oracle's are large, some must arrive.
+        """
+        wanted = self._expected(self.seen)
+        if wanted is None:  # the instance without dropout is built otherwise than the one that was judged
+            return Lost()
+        output, expected = wanted
+        lost = _compare(expected, self.seen.gradients)
+        if not lost and self._candidate.kata.takes_mask:
+            lost = self._compared_without_a_mask()
+        trained = self.trained.seen
+        if not lost and trained.output is not None and same(trained.output, output):
+            lost = _compare(expected, trained.gradients)
+        return lost or self._cut_by_dropout(expected)
+
+    def _compared_without_a_mask(self) -> Lost:
+        seen = self.unmasked.seen
+        wanted = self._expected(seen)
+        if wanted is None or seen.output is None or not same(seen.output, wanted[0]):
+            return Lost()  # another check's business
+        return _compare(wanted[1], seen.gradients)
+
+    def _cut_by_dropout(self, expected: Mapping[str, Tensor]) -> Lost:
+        """Projections that get a gradient without dropout and none with it."""
         layout = self._candidate.layout
-        rig = self._candidate.quiet_rig
+        if not self._candidate.kata.has_dropout or layout is None or self.dropped.seen.output is None:
+            return Lost()
+        missing = []
+        for role, slot in layout.slots.items():
+            name = slot.unit.weight.name
+            found = self.dropped.seen.gradients.get(name)
+            if name not in expected or float(slot.piece(expected[name], WIDTH).abs().max()) < 1e-3:
+                continue
+            if found is None or _is_nothing(slot.piece(found, WIDTH)):
+                missing.append(f"{name} ({role})")
+        return Lost(tuple(missing))
+
+    def _expected(self, seen: Observation) -> tuple[Tensor, Mapping[str, Tensor]] | None:
+        """The oracle's output and gradients on that input; None where the layers do not fit."""
+        candidate = self._candidate
+        layout, rig = candidate.layout, candidate.quiet_rig
         assert layout is not None
         leaves = {name: value.clone().requires_grad_(True) for name, value in rig.values.items()}
-        context = self._candidate.context(self.seen.drawn, layout, leaves)
-        if context is None:  # the instance without dropout is built otherwise than the one that was judged
-            return Lost()
-        x = self.seen.drawn.x.clone().requires_grad_(True)
-        output = run(self._candidate.plan_for(layout), context.but(x=x)).output
+        context = candidate.context(seen.drawn, layout, leaves)
+        if context is None:
+            return None
+        x = seen.drawn.x.clone().requires_grad_(True)
+        output = run(candidate.plan_for(layout), context.but(x=x)).output
         wanted = {"x": x, **leaves}
         loss = (output * self._cotangent).sum()
         found = torch.autograd.grad(loss, list(wanted.values()), allow_unused=True)
-        expected = {name: value for name, value in zip(wanted, found, strict=True) if value is not None}
-        lost = _compare(expected, self.seen.gradients)
-        trained = self.trained.seen
-        if not lost and trained.output is not None and same(trained.output, output.detach()):
-            return _compare(expected, trained.gradients)
-        return lost
+        gradients = {name: value for name, value in zip(wanted, found, strict=True) if value is not None}
+        return output.detach(), gradients
 
     @property
     def broken_by_dropout(self) -> Failure | None:

@@ -14,8 +14,10 @@ from torch import Tensor
 WIDTH = 16
 OTHER_WIDTH = 6
 THIRD_WIDTH = 10
+ODD_WIDTH = 9
 RATE = 0.35
 OTHER_RATE = 0.15
+HIGH_RATE = 0.6
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Probe:
     mask: str | None = None
     dtype: torch.dtype = torch.bool
     open_rows: bool = False  # the first query of each sample sees everything
+    open_samples: int = 0  # in so many samples, the first ones, nothing is hidden
 
     @property
     def says(self) -> str:
@@ -36,7 +39,12 @@ class Probe:
         text = f"x {(self.batch, self.seq_len, self.width)}"
         if self.mask is None:
             return text
-        return f"{text}, {str(self.dtype).removeprefix('torch.')} mask {self.mask_shape}"
+        text = f"{text}, {str(self.dtype).removeprefix('torch.')} mask {self.mask_shape}"
+        if not self.open_samples:
+            return text
+        return f"{text} that hides nothing" + (
+            " of the first sample" if self.open_samples < self.batch else ""
+        )
 
     @property
     def mask_shape(self) -> tuple[int, ...]:
@@ -75,6 +83,23 @@ MASKED = (
 )
 
 
+# What an answer that is right on those may still get wrong. These only confirm: nothing is explained by them.
+FURTHER_UNMASKED = (
+    Probe("square", 2, OTHER_WIDTH, OTHER_WIDTH),
+    Probe("long", 1, 72, OTHER_WIDTH),
+    Probe("odd_width", 2, 3, ODD_WIDTH),
+)
+FURTHER_MASKED = (
+    *(
+        Probe(f"mask_bss_{name}", 3, 5, mask="bss", dtype=dtype)
+        for name, dtype in (("byte", torch.uint8), ("short", torch.int32), ("half", torch.float16))
+    ),
+    Probe("mask_open_sample", 3, 4, mask="bss", dtype=torch.int64, open_samples=1),
+    Probe("mask_hides_nothing", 2, 3, mask="b1s", open_samples=2),
+    Probe("mask_like_padding", 4, 4, ODD_WIDTH, mask="ss", dtype=torch.int64),  # also (B, S)
+)
+
+
 def draw(probe: Probe, seed: int) -> Drawn:
     """The probe's tensors; the same for the same seed."""
     generator = torch.Generator().manual_seed(_mix(seed, probe.name))
@@ -84,6 +109,7 @@ def draw(probe: Probe, seed: int) -> Drawn:
     visible = draw_mask(probe.mask_shape, generator)
     if probe.open_rows:
         visible[..., 0, :] = True
+    visible[: probe.open_samples] = True
     return Drawn(probe, x, visible.to(probe.dtype), visible)
 
 

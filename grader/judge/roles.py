@@ -86,6 +86,10 @@ class Slot:
     transposed: bool
     role_bias: ParameterInfo | None = None  # a vector of its own, where the unit has no bias for all parts
 
+    @property
+    def has_bias(self) -> bool:
+        return self.role_bias is not None or self.unit.bias is not None
+
     def affine(self, values: Mapping[str, Tensor], hidden_dim: int) -> Affine:
         """The layer as (out, in) weight and bias, read from parameter values."""
         piece = self.weight(values, hidden_dim)

@@ -95,5 +95,6 @@ def reason(checks: Sequence[CheckRecord], diagnosis_sentence: str | None) -> str
     """One sentence on why it did not pass."""
     if diagnosis_sentence is not None:
         return diagnosis_sentence
-    failed = [check for check in checks if check.required and check.status != "passed"]
-    return failed[0].message if failed else None
+    missed = [check for check in checks if check.required and check.status != "passed"]
+    failed = [check for check in missed if check.status == "failed"]
+    return next((check.message for check in (*failed, *missed)), None)

@@ -16,6 +16,7 @@ HALF_PROBE = Probe("half", 3, 5)
 HALF_MASKED_PROBE = Probe("half_masked", 3, 5, mask="bss")
 HIDDEN_PROBE = Probe("all_hidden", 3, 5, mask="bss")
 LARGE = 60.0
+STRONG = 5.0
 MAX_WRITTEN = 1024
 
 
@@ -75,6 +76,12 @@ class Variations:
         base = self._base
         return self._candidate.ask(self._rig, Drawn(base.probe, base.x * LARGE, None, None))
 
+    @cached_property
+    def strong_input(self) -> Asked:
+        """Inputs five times as large: logits of some twenty to sixty, which exp in float32 still holds."""
+        base = self._base
+        return self._candidate.ask(self._rig, Drawn(base.probe, base.x * STRONG, None, None))
+
     def runs_at_written_sizes(self) -> tuple[int, int, int] | None:
         """The shape of x on which forward does run, when it only fits sizes that the code spells out."""
         candidate = self._candidate
@@ -90,9 +97,11 @@ class Variations:
 
     @cached_property
     def after_other_tokens(self) -> Asked:
-        """The base probe once forward has seen other tokens, with nothing set in between."""
-        base = self._base
-        self._candidate.ask(self._rig, Drawn(base.probe, base.x.flip(-1) + 1.0, None, None))
+        """The base probe once forward has seen other tokens, under a mask, with nothing set in between."""
+        base, mask = self._base, None
+        if self._candidate.kata.takes_mask:
+            mask = self._candidate.draw(HALF_MASKED_PROBE).visible
+        self._candidate.ask(self._rig, Drawn(base.probe, base.x.flip(-1) + 1.0, mask, mask))
         return self._candidate.ask(self._rig, base, values={})
 
     @property
@@ -103,9 +112,10 @@ class Variations:
 
     @cached_property
     def trained_at_rate_zero(self) -> tuple[Asked, Asked]:
-        """The base probe in training at dropout rate 0, under two seeds."""
+        """Strong inputs in training at dropout rate 0, under two seeds."""
         rig = self._candidate.rig(rate=0.0)
-        one, other = (self._candidate.ask(rig, self._base, training=True, seed=seed) for seed in (21, 22))
+        strong = Drawn(self._base.probe, self._base.x * STRONG, None, None)
+        one, other = (self._candidate.ask(rig, strong, training=True, seed=seed) for seed in (21, 22))
         return one, other
 
     @property

@@ -70,7 +70,7 @@ class Instance:
                 returned = _forward(self.module, leaf, mask, request.mask_keyword)
         except BaseException as error:  # noqa: BLE001 - whatever it raises is the candidate's
             return describe(error, "forward", self.file_name, watch.entries[-12:]), {}
-        called, reply = _pack(returned, self, watch)
+        called, reply = _pack(returned, self, watch, request.training)
         if request.trace or cotangent is None:
             reply["x_after"] = _plain(x)
             if mask is not None:
@@ -84,8 +84,12 @@ class Instance:
     def _switch(self, training: bool) -> None:
         """Into the mode by the module's own `train`, which it may override; if that fails to, by torch's."""
         self.module.train(training)
-        if any(part.training is not training for part in nn.Module.modules(self.module)):
+        if not self.is_in(training):
             nn.Module.train(self.module, training)
+
+    def is_in(self, training: bool) -> bool:
+        """Whether every part of the module is in that mode."""
+        return all(bool(part.training) is training for part in nn.Module.modules(self.module))
 
 
 def build(cls: type[nn.Module], request: Build, file_name: str) -> Instance | Failure:
@@ -146,7 +150,9 @@ def _first(returned: object) -> object:
     return returned[0] if isinstance(returned, tuple | list) and len(returned) else returned
 
 
-def _pack(returned: object, instance: Instance, watch: _Watch) -> tuple[Called, dict[str, Tensor]]:
+def _pack(
+    returned: object, instance: Instance, watch: _Watch, training: bool
+) -> tuple[Called, dict[str, Tensor]]:
     first = _first(returned)
     tensors: dict[str, Tensor] = {}
     odd = _oddity(first) if isinstance(first, Tensor) else ""
@@ -165,7 +171,7 @@ def _pack(returned: object, instance: Instance, watch: _Watch) -> tuple[Called, 
         length=len(returned) if isinstance(returned, tuple | list) else 1,
         odd=odd,
         shape=tuple(Tensor.size(first))[:MAX_DIMENSIONS] if isinstance(first, Tensor) else (),
-        training_after=bool(instance.module.training),
+        training_after=training == instance.is_in(training),
         trace=watch.entries,
         dispatched=tuple(watch.dispatched.names) if watch.dispatched else (),
         dispatched_lines=dict(watch.dispatched.lines) if watch.dispatched else {},
@@ -210,7 +216,8 @@ def _gradients(
     try:
         # As one number: a gradient of the output would make torch import its symbolic shapes, 0.3 s.
         # By `backward`, as in training: not everything that works there works with `torch.autograd.grad`.
-        (output * cotangent.to(output.dtype)).sum().backward()
+        with torch.enable_grad():  # the answer may have switched it off for all that is outside of forward
+            (output * cotangent.to(output.dtype)).sum().backward()
         found = [value.grad for value in wanted.values()]
     except BaseException as error:  # noqa: BLE001 - a custom backward is the candidate's code
         return describe(error, "backward", file_name)

@@ -8,6 +8,7 @@ from kata_content.common.checks.end_to_end import (
     samples_of_a_batch_do_not_see_each_other,
     the_output_equals_the_formula_on_every_probe,
     training_without_dropout_gives_the_same_output,
+    unusual_inputs_give_the_formula_as_well,
 )
 from kata_content.common.checks.formula import (
     each_row_of_weights_sums_to_one,
@@ -19,6 +20,7 @@ from kata_content.common.checks.formula import (
 from kata_content.common.checks.interface import (
     attention_is_written_by_hand,
     forward_returns_one_tensor_of_the_shape_and_dtype_of_x,
+    forward_runs_in_training_mode_too,
     forward_runs_on_every_batch_size_length_and_width,
     the_class_builds_with_a_given_hidden_dim,
 )
@@ -39,6 +41,7 @@ __all__ = [
     "each_row_of_weights_sums_to_one",
     "eval_mode_is_deterministic",
     "forward_returns_one_tensor_of_the_shape_and_dtype_of_x",
+    "forward_runs_in_training_mode_too",
     "forward_runs_on_every_batch_size_length_and_width",
     "gradients_reach_the_input_and_every_projection",
     "it_runs_in_float16",
@@ -54,4 +57,5 @@ __all__ = [
     "the_output_equals_the_formula_on_every_probe",
     "the_output_mixes_the_values_with_the_weights",
     "training_without_dropout_gives_the_same_output",
+    "unusual_inputs_give_the_formula_as_well",
 ]

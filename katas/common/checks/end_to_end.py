@@ -8,11 +8,14 @@ from kata_content.common.checks.premises import require_some_output, steady_base
 from grader.authoring import (
     Candidate,
     NotReached,
+    Steps,
     Variations,
     apart,
     check,
     difference,
     fail,
+    problem_line,
+    problem_text,
     require,
 )
 
@@ -33,6 +36,42 @@ def the_output_equals_the_formula_on_every_probe(candidate: Candidate) -> None:
             expected="softmax(QKᵀ/√d)V with the weights that the grader set",
             actual=difference(candidate, wrong[0]),
         )
+
+
+@check("end_to_end", why="What holds for one kind of input must hold for its neighbours.")
+def unusual_inputs_give_the_formula_as_well(
+    candidate: Candidate, steps: Steps, variations: Variations
+) -> None:
+    require_some_output(candidate)
+    if not steps.right or candidate.layout is None:
+        raise NotReached("the output is not right on usual inputs")
+    layout = candidate.layout
+    wrong = [seen for seen in candidate.further if not candidate.reproduces(seen, layout)]
+    if wrong:
+        first = wrong[0]
+        kinds = {seen.probe.dtype for seen in wrong if seen.probe.mask is not None}
+        by_dtype = len(kinds) and not kinds & {torch.bool, torch.int64}
+        happened = "another output than the formula."
+        if first.problem is not None:
+            happened = problem_text(candidate, first.problem)
+        fail(
+            f"On {first.probe.says}: {happened}",
+            expected="softmax(QKᵀ/√d)V with the weights that the grader set",
+            actual=difference(candidate, first),
+            mistake="mask_dtype_assumed_bool" if by_dtype else None,
+            line=None if first.problem is None else problem_line(first.problem),
+        )
+    strong = variations.strong_input.seen
+    expected = candidate.expected(strong.drawn, layout)
+    assert expected is not None
+    require(
+        strong.output is not None
+        and strong.output.shape == expected.shape
+        and torch.allclose(strong.output, expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max())),
+        "On inputs five times as large the output is not the formula's: large logits are cut or changed.",
+        expected="softmax of the logits as they are",
+        actual=difference(candidate, strong),
+    )
 
 
 @check("end_to_end", why="Samples of a batch are strangers; one must not change another's output.")
@@ -71,19 +110,21 @@ def training_without_dropout_gives_the_same_output(candidate: Candidate, variati
         raise NotReached(
             "the constructor takes no dropout rate, so dropout cannot be switched off in training"
         )
-    probe = candidate.standard_probes[-1]
-    still = candidate.observe(probe)
-    moved = candidate.observe(probe, training=True)
-    if still.output is None or moved.output is None or still.output.shape != moved.output.shape:
+    pairs = [(candidate.observe(moved.probe), moved) for moved in candidate.in_training]
+    outputs = [(one.output, other.output) for one, other in pairs]
+    if any(one is None or other is None or one.shape != other.shape for one, other in outputs):
         raise NotReached("forward gave no output in one of the modes")
     if variations.drops_at_rate_zero:
         raise NotReached("something is still dropped at rate 0; the dropout check says what")
-    require(
-        torch.allclose(still.output, moved.output, atol=1e-5, rtol=1e-4, equal_nan=True),
-        "In training mode with dropout rate 0 the output differs from eval mode.",
-        expected="the same output",
-        actual=apart(still.output, moved.output),
-    )
+    for still, moved in outputs:
+        assert still is not None
+        assert moved is not None
+        require(
+            torch.allclose(still, moved, atol=1e-5, rtol=1e-4, equal_nan=True),
+            "In training mode with dropout rate 0 the output differs from eval mode.",
+            expected="the same output",
+            actual=apart(still, moved),
+        )
 
 
 @check("end_to_end", why="The same input must give the same output in eval mode.")

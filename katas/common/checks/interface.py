@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from kata_content.common.checks.premises import require_call
+from kata_content.common.checks.premises import require_call, require_some_output
 
 from grader.authoring import (
     Blame,
     Candidate,
+    GradientMeter,
     NotReached,
     Variations,
     check,
@@ -114,13 +115,49 @@ def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(
             actual=f"shape {tuple(seen.output.shape)}",
             line=blame.last(),
         )
-    require(
-        seen.dtype == seen.drawn.x.dtype,
-        "forward returned another dtype than x has.",
-        expected=str(seen.drawn.x.dtype),
-        actual=str(seen.dtype),
-        line=blame.last(),
-    )
+    calls = [(seen, ""), *((other, f" on {other.probe.says}") for other in candidate.observations)]
+    calls += [(other, f" in training mode, on {other.probe.says}") for other in candidate.in_training]
+    for other, where in calls:
+        if other.called is not None and other.called.returned == "tuple":
+            fail(
+                f"forward returned a {other.called.type} of {other.called.length}{where}.",
+                expected="one tensor, whatever the input and the mode",
+                actual=f"a {other.called.type} of {other.called.length}",
+                mistake="returns_tuple",
+                line=blame.last(),
+            )
+        if other.output is not None:
+            require(
+                other.dtype == other.drawn.x.dtype,
+                f"forward returned another dtype than x has{where}.",
+                expected=str(other.drawn.x.dtype),
+                actual=str(other.dtype),
+                line=blame.last(),
+            )
+
+
+@check("interface", why="A model is trained before it is used.")
+def forward_runs_in_training_mode_too(candidate: Candidate, blame: Blame, gradients: GradientMeter) -> None:
+    require_some_output(candidate)
+    calls = [(candidate.observe(seen.probe), seen) for seen in candidate.in_training]
+    if candidate.kata.has_dropout:
+        calls.append((gradients.seen, gradients.dropped.seen))
+    for still, seen in calls:
+        if still.output is None or (seen.output is not None and seen.output.shape == still.output.shape):
+            continue
+        text = (
+            problem_text(candidate, seen.problem)
+            if seen.problem is not None
+            else no_tensor(seen)
+            if seen.output is None
+            else f"the output has the shape {tuple(seen.output.shape)}."
+        )
+        fail(
+            f"In training mode, on {seen.probe.says}: {text}",
+            expected=f"a tensor of shape {tuple(still.output.shape)}, as in eval mode",
+            mistake=mistake_behind(seen.problem, candidate) if seen.problem is not None else None,
+            line=problem_line(seen.problem) if seen.problem is not None else blame.last(),
+        )
 
 
 @check("interface", why=RUNS)

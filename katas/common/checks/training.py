@@ -8,8 +8,10 @@ from kata_content.common.checks.premises import require_some_output
 from grader.authoring import (
     Blame,
     Candidate,
+    DropoutMeter,
     GradientMeter,
     NotReached,
+    Observation,
     Steps,
     Variations,
     backward_mistake,
@@ -38,6 +40,14 @@ def gradients_reach_the_input_and_every_projection(
             expected="output.backward() works",
             mistake=backward_mistake(seen.called.backward, blame),
             line=problem_line(seen.called.backward) or blame.cut(),
+        )
+    plain = gradients.unmasked.seen.called if candidate.kata.takes_mask else None
+    if plain is not None and plain.backward is not None:
+        fail(
+            "Without a mask: " + problem_text(candidate, plain.backward),
+            expected="output.backward() works with a mask and without",
+            mistake=backward_mistake(plain.backward, blame),
+            line=problem_line(plain.backward) or blame.cut(),
         )
     broken = gradients.broken_by_dropout
     if broken is not None:
@@ -69,9 +79,13 @@ def gradients_reach_the_input_and_every_projection(
 
 
 @check("side_effects", why="The caller goes on using x and the mask.")
-def the_input_and_the_mask_are_not_modified(candidate: Candidate) -> None:
+def the_input_and_the_mask_are_not_modified(
+    candidate: Candidate, variations: Variations, dropout: DropoutMeter
+) -> None:
     require_some_output(candidate)
-    for seen in candidate.observations:
+    strong = [call.seen for call in variations.trained_at_rate_zero]
+    dropped = _with_dropout(candidate, dropout)
+    for seen in (*candidate.observations, *candidate.in_training, *strong, *dropped):
         if seen.x_after is not None:
             require(
                 torch.equal(seen.x_after, seen.drawn.x),
@@ -88,6 +102,16 @@ def the_input_and_the_mask_are_not_modified(candidate: Candidate) -> None:
                 actual="the mask was changed in place",
                 mistake="mutates_mask_argument",
             )
+
+
+def _with_dropout(candidate: Candidate, dropout: DropoutMeter) -> list[Observation]:
+    """Calls with real dropout, where they could be made."""
+    if not candidate.kata.has_dropout:
+        return []
+    try:
+        return [call.seen for call in dropout.in_training]
+    except NotReached:
+        return []
 
 
 @check(
@@ -109,14 +133,15 @@ def a_call_changes_nothing_for_the_next(candidate: Candidate, variations: Variat
 @check("side_effects", why="train() and eval() belong to the caller; forward must not switch them.")
 def the_module_stays_in_its_mode(candidate: Candidate, blame: Blame) -> None:
     require_some_output(candidate)
-    for training in (False, True):
-        seen = candidate.observe(candidate.standard_probes[0], training=training)
+    calls = [(seen, False) for seen in candidate.observations]
+    calls += [(seen, True) for seen in candidate.in_training]
+    for seen, training in calls:
         if seen.called is not None:
             require(
                 seen.called.training_after == training,
-                "forward switched the module's mode.",
-                expected=f"model.training stays {training}",
-                actual=f"model.training is {seen.called.training_after} after the call",
+                "forward switched the mode of the module, or of a part of it.",
+                expected=f"training stays {training} in every part of the model",
+                actual=f"training is {seen.called.training_after} after the call on {seen.probe.says}",
                 mistake="eval_called_in_forward",
                 line=blame.source.find(r"self\.(eval|train)\("),
             )
