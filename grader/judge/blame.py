@@ -216,6 +216,13 @@ class Blame:
                 return True
         return False
 
+    def drops_after_softmax(self) -> bool:
+        """Whether every dropout that was seen in training comes after the softmax."""
+        seen = _trace(self._candidate.in_training)
+        drops = [place for place, entry in enumerate(seen) if entry.call in DROPS]
+        norms = [place for place, entry in enumerate(seen) if entry.call in NORMALISERS]
+        return bool(drops and norms) and min(drops) > min(norms)
+
     def fresh_layer(self) -> int | None:
         """Where forward applies a layer that is not part of the model: it was made on the spot."""
         return next(
@@ -224,6 +231,9 @@ class Blame:
 
     def random_eval(self) -> tuple[str, int | None]:
         """Why eval mode is random: the label and the line."""
+        switched = self.source.find_in_forward(r"self(\.\w+)*\.train\(")
+        if switched is not None:
+            return "eval_called_in_forward", switched
         for entry in self.trace:
             if entry.call == "dropout":
                 text = self.source.text(entry.line)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -45,10 +45,12 @@ class Reading:
     kept_varies: bool  # they were not all multiplied by the same
     rows_sum_to_one: bool
     features_agree: bool  # with constant values all features of a position are alike
+    features_dropped: bool  # and not in blocks either, as several heads would
     values_spared: bool  # weights were dropped, and the bias of the value layer passed by them
     whole_lines: bool  # rows or columns, or the same entries of all samples, are dropped together
     moved: bool  # training mode differs from eval mode
     entries: int
+    rate_followed: bool = False  # the share of dropped weights follows the rate, and is not the rate
 
     @property
     def tolerance(self) -> float:
@@ -75,7 +77,9 @@ class Reading:
                 else "nothing is dropped in training mode"
             )
         if not self.features_agree:
-            return "single features are dropped, not attention weights"
+            if self.features_dropped:
+                return "single features are dropped, not attention weights"
+            return "blocks of features change each by themselves, as with several heads"
         if self.values_spared:
             return "the bias of the value layer is added where no dropped weight reaches it"
         if self.kept_varies:
@@ -92,12 +96,14 @@ class Reading:
         if not self.random:
             return OTHER if self.moved else "missing_dropout"
         if not self.features_agree:
-            return "dropout_on_output"
+            return "dropout_on_output" if self.features_dropped else OTHER
         if self.zero_fraction < 0.01 and self.kept_varies:
             return "dropout_before_softmax"
         if self.kept_varies:
             return "dropout_renormalised" if self.rows_sum_to_one else "dropout_before_softmax"
         if self.whole_lines:
+            return OTHER
+        if self.rate_followed:
             return OTHER
         return self._wrong_number() or (OTHER if self.values_spared else None)
 
@@ -125,8 +131,11 @@ class Reading:
             return None
         if abs(self.kept_factor - 1) <= CLOSE:
             return "dropout_no_rescale"
-        if abs(self.kept_factor - 1 / self.rate) <= CLOSE / self.rate:
+        inverted = abs(self.zero_fraction - (1 - self.rate)) <= self.tolerance
+        if inverted and abs(self.kept_factor - 1 / self.rate) <= CLOSE / self.rate:
             return "dropout_prob_inverted"
+        if rate_fits:
+            return OTHER  # the rate is the caller's; what becomes of the kept weights has no name
         twice = 1 - (1 - self.rate) ** 2
         if abs(self.zero_fraction - twice) <= self.tolerance and self.kept_factor > self.expected_factor:
             return OTHER  # dropped twice: the rate is used, and used again
@@ -200,6 +209,9 @@ class DropoutMeter:
             if reading.right:
                 continue
             if self._rehearsed is None or not reading.like(self._rehearsed.readings[place]):
+                follows = self.main.zero_fraction - self.other.zero_fraction > self.main.tolerance
+                if reading.mistake == "dropout_rate_ignored" and follows:
+                    return replace(reading, rate_followed=True)
                 return reading
             if not reading.random:
                 raise NotReached("another mistake keeps the weights from the output, and dropout with them")
@@ -301,6 +313,7 @@ class DropoutMeter:
             kept_varies=spread > 1e-2 * max(1.0, abs(factor)),
             rows_sum_to_one=bool((moved.sum(-1) - 1).abs().median() < CLOSE),
             features_agree=agree,
+            features_dropped=not torch.allclose(even[..., ::2], even[..., 1::2], atol=CLOSE),
             values_spared=agree and steady and not torch.equal(moved, still),
             whole_lines=_together(zero, kept, -1) or _together(zero, kept, -2) or _together(zero, kept, 0),
             moved=not torch.equal(torch.nan_to_num(moved), torch.nan_to_num(still)),

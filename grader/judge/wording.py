@@ -30,11 +30,14 @@ def _what(failure: Failure) -> str:
         return _class_missing(failure)
     if failure.type == "NotAModule":
         return f"{failure.name} is not a subclass of nn.Module. Write `class {failure.name}(nn.Module):`."
+    stop = "" if text.endswith((".", "?", "!")) else "."
     if failure.type in ("SyntaxError", "IndentationError", "TabError"):
-        return f"{failure.type}: {text}."
+        return f"{failure.type}: {text}{stop}"
     if failure.type == "SystemExit":
-        called = f"the code called sys.exit ({text or '0'}) {STAGES[failure.stage]}."
-        return called + ' Put it under `if __name__ == "__main__":`.'
+        code = "0" if text in ("", "None") else text
+        called = f"the code called sys.exit ({code}) {STAGES[failure.stage]}."
+        inside = failure.stage != "load"
+        return called + (" Take it out." if inside else ' Put it under `if __name__ == "__main__":`.')
     if failure.type == "EOFError":
         waits = f"EOFError: the code waits for input() {STAGES[failure.stage]}"
         return waits + ", and nobody can type here. Take it out."
@@ -53,7 +56,6 @@ def _what(failure: Failure) -> str:
         if failure.near
         else ""
     )
-    stop = "" if text.endswith((".", "?", "!")) else "."
     return f"{failure.type} {STAGES[failure.stage]}: {text}{stop}{meant}"
 
 

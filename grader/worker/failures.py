@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from grader.protocol import MAX_TEXT, Failure, Frame, TraceEntry
 
 MAX_FRAMES = 12
+MODULE_CUTOFF = 0.8  # packages that are not here look like some of the standard library
 
 
 def describe(error: BaseException, stage: str, file_name: str, trace: tuple[TraceEntry, ...] = ()) -> Failure:
@@ -63,7 +64,7 @@ def _missing_name(error: BaseException) -> tuple[str | None, str | None, tuple[s
         if "." in wanted:
             parent = sys.modules.get(wanted.rpartition(".")[0])
             known = {f"{wanted.rpartition('.')[0]}.{part}" for part in dir(parent)} if parent else known
-        return wanted, "import", _near(wanted, known)
+        return wanted, "import", _near(wanted, known, MODULE_CUTOFF)
     if isinstance(error, ImportError):
         wanted = getattr(error, "name_from", None) or _imported_name(error)  # the attribute came with 3.12
         module = sys.modules.get(error.name or "")
@@ -112,8 +113,12 @@ def _top_level_modules() -> set[str]:
     return {name.partition(".")[0] for name in sys.modules} | {"torch", "numpy", "einops", "math"}
 
 
-def _near(wanted: str, known: object) -> tuple[str, ...]:
-    names = [str(name) for name in known if not str(name).startswith("__")]  # type: ignore[attr-defined]
-    same = [name for name in names if name.lower() == wanted.lower() and name != wanted]
-    close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.7)
+def _near(wanted: str, known: object, cutoff: float = 0.7) -> tuple[str, ...]:
+    names = [
+        str(name)
+        for name in known  # type: ignore[attr-defined]
+        if not str(name).startswith("__") and name != wanted
+    ]
+    same = [name for name in names if name.lower() == wanted.lower()]
+    close = difflib.get_close_matches(wanted, names, n=3, cutoff=cutoff)
     return tuple(dict.fromkeys([*same, *close]))[:3]

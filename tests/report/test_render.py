@@ -248,7 +248,7 @@ def test_without_a_diagnosis_the_failed_checks_are_pointed_to(
 ) -> None:
     page = " ".join(render(build_view(replace(failing, diagnosis=()), kata), format).split())
 
-    assert "No mistake known to us explains all of it; the failed checks below show where" in page
+    assert "No mistake known to us explains all of it; the failed checks below show what is not right" in page
 
 
 @pytest.mark.parametrize(
