@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -65,12 +65,12 @@ class Instance:
         leaf = x.requires_grad_(True) if cotangent is not None else x
         watch = _Watch(self, request)
         try:
-            self._switch(request.training)
+            parts = self._switch(request.training)
             with watch, torch.set_grad_enabled(True):
                 returned = _forward(self.module, leaf, mask, request.mask_keyword)
         except BaseException as error:  # noqa: BLE001 - whatever it raises is the candidate's
             return describe(error, "forward", self.file_name, watch.entries[-12:]), {}
-        called, reply = _pack(returned, self, watch, request.training)
+        called, reply = _pack(returned, watch, training_after=_mode_after(parts, request.training))
         if request.trace or cotangent is None:
             reply["x_after"] = _plain(x)
             if mask is not None:
@@ -81,15 +81,16 @@ class Instance:
                 called = msgspec.structs.replace(called, backward=failure)
         return called, reply
 
-    def _switch(self, training: bool) -> None:
-        """Into the mode by the module's own `train`, which it may override; if that fails to, by torch's."""
-        self.module.train(training)
-        if not self.is_in(training):
-            nn.Module.train(self.module, training)
+    def _switch(self, training: bool) -> list[nn.Module]:
+        """Into the mode by the module's own `train`, which it may override; if that fails to, by torch's.
 
-    def is_in(self, training: bool) -> bool:
-        """Whether every part of the module is in that mode."""
-        return all(bool(part.training) is training for part in nn.Module.modules(self.module))
+        Returns the module's parts, all in that mode.
+        """
+        self.module.train(training)
+        parts = list(nn.Module.modules(self.module))
+        if _mode_after(parts, training) is not training:
+            nn.Module.train(self.module, training)
+        return parts
 
 
 def build(cls: type[nn.Module], request: Build, file_name: str) -> Instance | Failure:
@@ -150,9 +151,12 @@ def _first(returned: object) -> object:
     return returned[0] if isinstance(returned, tuple | list) and len(returned) else returned
 
 
-def _pack(
-    returned: object, instance: Instance, watch: _Watch, training: bool
-) -> tuple[Called, dict[str, Tensor]]:
+def _mode_after(parts: Sequence[nn.Module], training: bool) -> bool:
+    """The mode that was asked for, if every part is still in it; else the other one."""
+    return training == all(bool(part.training) is training for part in parts)
+
+
+def _pack(returned: object, watch: _Watch, *, training_after: bool) -> tuple[Called, dict[str, Tensor]]:
     first = _first(returned)
     tensors: dict[str, Tensor] = {}
     odd = _oddity(first) if isinstance(first, Tensor) else ""
@@ -171,7 +175,7 @@ def _pack(
         length=len(returned) if isinstance(returned, tuple | list) else 1,
         odd=odd,
         shape=tuple(Tensor.size(first))[:MAX_DIMENSIONS] if isinstance(first, Tensor) else (),
-        training_after=training == instance.is_in(training),
+        training_after=training_after,
         trace=watch.entries,
         dispatched=tuple(watch.dispatched.names) if watch.dispatched else (),
         dispatched_lines=dict(watch.dispatched.lines) if watch.dispatched else {},
