@@ -1,0 +1,17 @@
+import math
+import torch
+from torch import nn
+
+
+class SelfAttentionV1(nn.Module):
+    def __init__(self, hidden_dim=728):
+        super().__init__()
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        v = v - v.mean(dim=1, keepdim=True)
+        s = torch.baddbmm(torch.zeros(1, device=x.device, dtype=x.dtype), q, k.mT, alpha=1 / math.sqrt(x.size(-1)))
+        return torch.bmm(s.softmax(dim=-1), v)

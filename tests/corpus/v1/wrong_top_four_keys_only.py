@@ -1,0 +1,20 @@
+import math
+import torch
+from torch import nn
+
+
+class SelfAttentionV1(nn.Module):
+    def __init__(self, hidden_dim=728, topk=4):
+        super().__init__()
+        self.topk = topk
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+        n = min(self.topk, scores.size(-1))
+        kth = scores.topk(n, dim=-1).values[..., -1:]
+        scores = scores.masked_fill(scores < kth, float("-inf"))
+        return scores.softmax(-1) @ v

@@ -1,0 +1,23 @@
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class SelfAttentionV3(nn.Module):
+    """Flash style: unnormalised numerators are dropped and mixed, the full row sum divides at the end."""
+
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+        self.output_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x, attention_mask=None):
+        s = self.query_proj(x) @ self.key_proj(x).mT / x.size(-1) ** 0.5
+        if attention_mask is not None:
+            s = s.masked_fill(attention_mask == 0, torch.finfo(s.dtype).min)
+        e = torch.exp(s - s.amax(-1, keepdim=True))
+        total = e.sum(-1, keepdim=True)
+        return self.output_proj((self.attention_dropout(e) @ self.value_proj(x)) / total)

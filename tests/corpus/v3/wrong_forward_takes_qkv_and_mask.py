@@ -1,0 +1,21 @@
+import math
+import torch
+from torch import nn
+
+class SelfAttentionV3(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+        self.output_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, q, k, v, mask=None):
+        q, k, v = self.query_proj(q), self.key_proj(k), self.value_proj(v)
+        s = q @ k.transpose(-2, -1) / math.sqrt(self.hidden_dim)
+        if mask is not None:
+            s = s.masked_fill(mask == 0, -1e9)
+        w = self.attention_dropout(torch.softmax(s, dim=-1))
+        return self.output_proj(w @ v)

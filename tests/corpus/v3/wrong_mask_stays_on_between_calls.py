@@ -1,0 +1,25 @@
+import math
+import torch
+from torch import nn
+
+
+class SelfAttentionV3(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.mask = None
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+        self.output_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x, attention_mask=None):
+        if attention_mask is not None:
+            self.mask = attention_mask == 0
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.hidden_dim)
+        if self.mask is not None and self.mask.shape[-1] == scores.shape[-1] and self.mask.shape[0] == len(x):
+            scores = scores.masked_fill(self.mask, float("-inf"))
+        weights = self.attention_dropout(torch.softmax(scores, dim=-1))
+        return self.output_proj(weights @ v)

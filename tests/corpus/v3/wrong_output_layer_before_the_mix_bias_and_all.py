@@ -1,0 +1,24 @@
+import math
+import torch
+from torch import nn
+
+
+class SelfAttentionV3(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+        self.output_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x, attention_mask=None):
+        query = self.query_proj(x)
+        key = self.key_proj(x)
+        value = self.output_proj(self.value_proj(x))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(self.hidden_dim)
+        if attention_mask is not None:
+            scores = scores.masked_fill(attention_mask == 0, torch.finfo(scores.dtype).min)
+        weights = self.attention_dropout(torch.softmax(scores, dim=-1))
+        return weights @ value

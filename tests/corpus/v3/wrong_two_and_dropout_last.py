@@ -1,0 +1,22 @@
+import math
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class SelfAttentionV3(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+        self.output_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        a = F.softmax(q @ k.mT / math.sqrt(self.hidden_dim), dim=-1)
+        if attention_mask is not None:
+            a = a * attention_mask
+        return self.attention_dropout(self.output_proj(a @ v))

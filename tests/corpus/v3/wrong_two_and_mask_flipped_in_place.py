@@ -1,0 +1,26 @@
+import math
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class SelfAttentionV3(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+        self.output_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        s = q @ k.mT / math.sqrt(self.hidden_dim)
+        if attention_mask is not None:
+            if attention_mask.dtype == torch.bool:
+                attention_mask.logical_not_()
+                s = s.masked_fill(attention_mask, -1e9)
+            else:
+                s = s.masked_fill(attention_mask == 0, -1e9)
+        return self.output_proj(s.softmax(-1) @ v)

@@ -1,0 +1,27 @@
+import math
+import torch
+from torch import nn
+
+
+class SelfAttentionV3(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+        self.output_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def scores(self, x):
+        return self.query_proj(x) @ self.key_proj(x).transpose(-2, -1) / math.sqrt(self.hidden_dim)
+
+    def forward(self, x, attention_mask=None):
+        v = self.value_proj(x)
+        if attention_mask is None:
+            with torch.no_grad():
+                s = self.scores(x)
+        else:
+            s = self.scores(x).masked_fill(attention_mask == 0, float("-inf"))
+        weights = self.attention_dropout(torch.softmax(s, dim=-1))
+        return self.output_proj(weights @ v)

@@ -1,0 +1,26 @@
+import random
+
+import torch
+from torch import nn
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.dropout_rate = dropout_rate
+
+    def drop(self, w):
+        if not self.training:
+            return w
+        scale = 1 / (1 - self.dropout_rate)
+        dice = [0.0 if random.random() < self.dropout_rate else scale for _ in range(w.numel())]
+        return w * torch.tensor(dice, dtype=w.dtype).view_as(w)
+
+    def forward(self, x, attention_mask=None):
+        s = self.query_proj(x) @ self.key_proj(x).mT / x.shape[-1] ** 0.5
+        if attention_mask is not None:
+            s = s.masked_fill(attention_mask == 0, torch.finfo(s.dtype).min)
+        return self.drop(s.softmax(-1)) @ self.value_proj(x)

@@ -1,0 +1,22 @@
+import torch
+from torch import nn
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.table = nn.ModuleDict()
+        for role in "value", "query", "key":
+            self.table[role] = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+
+    def __getattr__(self, name):
+        if name.endswith("_proj"):
+            return super().__getattr__("table")[name[:-5]]
+        return super().__getattr__(name)
+
+    def forward(self, x, attention_mask=None):
+        s = self.query_proj(x) @ self.key_proj(x).mT / x.shape[-1] ** 0.5
+        if attention_mask is not None:
+            s = s.masked_fill(attention_mask == 0, torch.finfo(s.dtype).min)
+        return self.attention_dropout(s.softmax(-1)) @ self.value_proj(x)

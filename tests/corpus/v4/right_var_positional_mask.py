@@ -1,0 +1,18 @@
+import torch
+from torch import nn
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim=728, /, dropout_rate=0.1):
+        super().__init__()
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+
+    def forward(self, x, attention_mask=None, *more_masks):
+        s = self.query_proj(x) @ self.key_proj(x).mT / x.shape[-1] ** 0.5
+        for mask in (attention_mask, *more_masks):  # all of them must allow it
+            if mask is not None:
+                s = s.masked_fill(mask == 0, torch.finfo(s.dtype).min)
+        return self.attention_dropout(s.softmax(-1)) @ self.value_proj(x)

@@ -1,0 +1,22 @@
+import math
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        scores = torch.baddbmm(x.new_zeros(1), q, k.transpose(1, 2), beta=0, alpha=self.hidden_dim ** -0.5)
+        if attention_mask is not None:
+            scores = scores.masked_fill(attention_mask == 0, -1e9)
+        weights = self.attention_dropout(scores.softmax(dim=2))
+        return torch.baddbmm(x, weights, v)

@@ -1,0 +1,20 @@
+import math
+import torch
+from torch import nn
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.qkv = nn.Linear(hidden_dim, 3 * hidden_dim)
+        self.p = dropout_rate
+
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.qkv(x).chunk(3, -1)
+        s = q @ k.transpose(-2, -1) / math.sqrt(self.hidden_dim)
+        if attention_mask is not None:
+            s = s.masked_fill(attention_mask == 0, float("-inf"))
+        w = s.softmax(-1)
+        if self.training:
+            w = torch.dropout(w, self.p)
+        return w @ v

@@ -1,0 +1,20 @@
+import torch
+from torch import nn, einsum
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.scale = hidden_dim ** -0.5
+        self.p = dropout_rate
+        self.to_qkv = nn.Linear(hidden_dim, hidden_dim * 3, bias=False)
+        self.drop = nn.Dropout(dropout_rate)
+
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.to_qkv(x).chunk(3, dim=-1)
+        sim = einsum("b i d, b j d -> b i j", q, k) * self.scale
+        e = (sim - sim.amax(dim=-1, keepdim=True)).exp()
+        if attention_mask is not None:
+            e = e * (attention_mask != 0)
+        attn = e / (e.sum(dim=-1, keepdim=True) + 1e-2)
+        return self.drop(attn) @ v

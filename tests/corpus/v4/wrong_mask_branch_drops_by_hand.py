@@ -1,0 +1,27 @@
+import math
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.p = dropout_rate
+        self.attention_dropout = nn.Dropout(dropout_rate)
+
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.hidden_dim)
+        if attention_mask is None:
+            weights = self.attention_dropout(F.softmax(scores, dim=-1))
+        else:
+            visible = attention_mask != 0
+            weights = F.softmax(scores.masked_fill(~visible, float("-inf")), dim=-1)
+            if self.training:
+                weights = weights * (torch.rand_like(weights) > self.p)
+        return weights @ v

@@ -1,0 +1,24 @@
+import math
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.hidden_dim)
+        if attention_mask is not None:
+            if attention_mask.dtype in (torch.long, torch.float):
+                attention_mask = attention_mask.bool()
+            if attention_mask.dtype == torch.bool:
+                scores = scores.masked_fill(~attention_mask, float("-inf"))
+        return self.attention_dropout(F.softmax(scores, dim=-1)) @ v

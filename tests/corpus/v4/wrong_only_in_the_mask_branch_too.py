@@ -1,0 +1,24 @@
+import math
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class SelfAttentionV4(nn.Module):
+    def __init__(self, hidden_dim=728, dropout_rate=0.1):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.query_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.key_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.value_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.attention_dropout = nn.Dropout(dropout_rate)
+
+    def forward(self, x, attention_mask=None):
+        q, k, v = self.query_proj(x), self.key_proj(x), self.value_proj(x)
+        if attention_mask is None:
+            scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(self.hidden_dim)
+        else:
+            scores = torch.bmm(k, q.transpose(1, 2)) / math.sqrt(self.hidden_dim)
+            scores = scores.masked_fill(attention_mask == 0, float("-inf"))
+        weights = self.attention_dropout(F.softmax(scores, dim=-1))
+        return torch.bmm(weights, v)
