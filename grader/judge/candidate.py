@@ -21,8 +21,9 @@ from grader.judge.content import KataContent
 from grader.judge.observations import Asked, Observation, Rig
 from grader.judge.oracle import Context, Plan, run, same
 from grader.judge.probes import OTHER_RATE, RATE, WIDTH, Drawn, Probe
-from grader.judge.roles import Layout, Misfit, layouts, units
+from grader.judge.roles import Layout, Misfit, layouts
 from grader.judge.signature import constructor_arguments, mask_keyword
+from grader.judge.units import units
 from grader.protocol import (
     Build,
     Built,

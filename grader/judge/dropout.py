@@ -7,9 +7,8 @@ all features of a position alike, dropped outputs single ones.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import torch
@@ -20,6 +19,7 @@ from grader.judge.checks import NotReached
 from grader.judge.observations import Asked, Rig
 from grader.judge.oracle import Affine, Form
 from grader.judge.probes import HIGH_RATE, OTHER_RATE, RATE, Probe
+from grader.judge.reading import CLOSE, Finding, Reading
 from grader.judge.rehearsal import rehearse
 from grader.judge.replay import replay
 from grader.judge.steps import Steps
@@ -28,132 +28,6 @@ from grader.judge.xray import XRay, output_of
 PROBE = Probe("dropout", 64, 8)
 MASKED_PROBE = Probe("dropout_masked", 18, 8, mask="bss")
 SHIFT = 3.0  # the output layer's bias, which no dropout may touch
-SIGMAS = 7.0  # a right answer is rejected less than once in 10¹¹ grades
-CLOSE = 1e-3
-OTHER = "other"  # wrong in a way that has no name
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What training mode did to the attention weights at one dropout rate."""
-
-    rate: float
-    random: bool  # two calls with other seeds differ
-    finite: bool
-    zero_fraction: float  # share of weights that became 0
-    kept_factor: float  # what the others were multiplied by
-    kept_varies: bool  # they were not all multiplied by the same
-    rows_sum_to_one: bool
-    features_agree: bool  # with constant values all features of a position are alike
-    features_dropped: bool  # and not in blocks either, as several heads would
-    values_spared: bool  # weights were dropped, and the bias of the value layer passed by them
-    whole_lines: bool  # rows or columns, or the same entries of all samples, are dropped together
-    moved: bool  # training mode differs from eval mode
-    entries: int
-    rate_followed: bool = False  # the share of dropped weights follows the rate, and is not the rate
-
-    @property
-    def tolerance(self) -> float:
-        return SIGMAS * math.sqrt(self.rate * (1 - self.rate) / self.entries)
-
-    @property
-    def expected_factor(self) -> float:
-        return 1 / (1 - self.rate)
-
-    @property
-    def right(self) -> bool:
-        return self.fault is None
-
-    @property
-    def says(self) -> str:
-        """What was measured, in words."""
-        dropped = f"{self.zero_fraction:.0%} of the weights became 0"
-        if not self.finite:
-            return "NaN in training mode"
-        if not self.random:
-            return (
-                f"{dropped}, the same ones at every call"
-                if self.moved
-                else "nothing is dropped in training mode"
-            )
-        if not self.features_agree:
-            if self.features_dropped:
-                return "single features are dropped, not attention weights"
-            return "blocks of features change each by themselves, as with several heads"
-        if self.values_spared:
-            return "the bias of the value layer is added where no dropped weight reaches it"
-        if self.kept_varies:
-            return f"{dropped}, the others changed by different factors"
-        if self.whole_lines:
-            return f"{dropped}, whole rows or columns of them at once"
-        return f"{dropped}, the others were multiplied by {self.kept_factor:.3g}"
-
-    @property
-    def fault(self) -> str | None:
-        """What is wrong: the label of a known mistake, OTHER, or None when nothing is."""
-        if not self.finite:
-            return "dropout_before_softmax"
-        if not self.random:
-            return OTHER if self.moved else "missing_dropout"
-        if not self.features_agree:
-            return "dropout_on_output" if self.features_dropped else OTHER
-        if self.zero_fraction < 0.01 and self.kept_varies:
-            return "dropout_before_softmax"
-        if self.kept_varies:
-            return "dropout_renormalised" if self.rows_sum_to_one else "dropout_before_softmax"
-        if self.whole_lines:
-            return OTHER
-        if self.rate_followed:
-            return OTHER
-        return self._wrong_number() or (OTHER if self.values_spared else None)
-
-    @property
-    def mistake(self) -> str | None:
-        """The label of what is wrong, where it has one."""
-        return None if self.fault == OTHER else self.fault
-
-    def like(self, other: Reading) -> bool:
-        """The same but for chance."""
-        return (
-            self.fault == other.fault
-            and self.random == other.random
-            and self.kept_varies == other.kept_varies
-            and abs(self.zero_fraction - other.zero_fraction) <= self.tolerance + other.tolerance
-            and (
-                self.kept_varies or abs(self.kept_factor - other.kept_factor) <= CLOSE * self.expected_factor
-            )
-        )
-
-    def _wrong_number(self) -> str | None:
-        rate_fits = abs(self.zero_fraction - self.rate) <= self.tolerance
-        factor_fits = abs(self.kept_factor - self.expected_factor) <= CLOSE * self.expected_factor
-        if rate_fits and factor_fits:
-            return None
-        if abs(self.kept_factor - 1) <= CLOSE:
-            return "dropout_no_rescale"
-        inverted = abs(self.zero_fraction - (1 - self.rate)) <= self.tolerance
-        if inverted and abs(self.kept_factor - 1 / self.rate) <= CLOSE / self.rate:
-            return "dropout_prob_inverted"
-        if rate_fits:
-            return OTHER  # the rate is the caller's; what becomes of the kept weights has no name
-        twice = 1 - (1 - self.rate) ** 2
-        if abs(self.zero_fraction - twice) <= self.tolerance and self.kept_factor > self.expected_factor:
-            return OTHER  # dropped twice: the rate is used, and used again
-        return "dropout_rate_ignored"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A mistake in dropout: its label, where it has one, and what was measured at which rate."""
-
-    mistake: str | None
-    rate: float
-    says: str = ""
-    replayed: bool = False  # the label gives the training outputs exactly
-
-    @property
-    def expected_factor(self) -> float:
-        return 1 / (1 - self.rate)
 
 
 class DropoutMeter:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from grader.judge.channel import Pending, WorkerLost
 from grader.judge.probes import Drawn, Probe
-from grader.judge.roles import Unit
+from grader.judge.units import Unit
 from grader.protocol import Built, Called, Failure
 
 

@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from grader.judge.dropout import PROBE, SIGMAS, Reading
+from grader.judge.dropout import PROBE
 from grader.judge.probes import OTHER_RATE, RATE
+from grader.judge.reading import SIGMAS, Reading
 from tests.judge.stage import bench, failed, forms, labels, played
 
 LABELS = (

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from grader.judge.oracle import Affine
-from grader.judge.roles import Layout, Misfit, layouts, stated_role, units
+from grader.judge.roles import Layout, Misfit, layouts
+from grader.judge.units import stated_role, units
 from grader.protocol import ParameterInfo
 
 D = 6
@@ -161,3 +162,64 @@ def test_an_instance_that_is_built_otherwise_does_not_fit(
     assert layout.layers({info.name: torch.zeros(info.shape) for info in parameters}, D)
     with pytest.raises(Misfit):
         layout.layers({name: torch.zeros(shape) for name, shape in others.items()}, D)
+
+
+def roles(parameters: Sequence[ParameterInfo]) -> list[dict[str, str]]:
+    return [
+        {role: f"{slot.unit.name}[{slot.part}]" for role, slot in layout.slots.items()}
+        for layout in layouts(units(parameters, D), order_is_fixed=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    "shape", [(3, D, D), (D, 3, D), (D, D, 3), (3, 1, D, D), (1, D, 3 * D), (D, 1, 3 * D), (3 * D, 1, D)]
+)
+def test_a_fused_weight_may_hold_its_parts_along_any_axis(shape: tuple[int, ...]) -> None:
+    (unit,) = units([parameter("w", *shape, owner="X")], D)
+    assert unit.parts == 3
+    layout = first_layout([parameter("w", *shape, owner="X")])
+    found = layout.layers({"w": torch.randn(shape)}, D)
+    assert {name: tuple(layer.weight.shape) for name, layer in found.items()} == {
+        "query": (D, D), "key": (D, D), "value": (D, D)
+    }  # fmt: skip
+
+
+def test_of_four_parts_one_is_the_output() -> None:
+    assert roles([parameter("w", 4, D, D, owner="X")])[0] == {
+        "query": "w[0]", "key": "w[1]", "value": "w[2]", "output": "w[3]"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(D,), (1, D), (D, 1), (1, 1, D)])
+def test_a_bias_is_one_in_any_of_its_shapes(shape: tuple[int, ...]) -> None:
+    (unit,) = units([parameter("wq", D, D, owner="X"), parameter("bq", *shape, owner="X")], D)
+    assert unit.bias is not None
+
+
+def test_biases_of_a_fused_weight_may_come_one_by_one() -> None:
+    made = [
+        *linear("qkv", 3 * D, bias=False),
+        parameter("q_bias", D, owner="X"),
+        parameter("v_bias", D, owner="X"),
+    ]
+    layers = first_layout(made).layers({info.name: torch.ones(info.shape) for info in made}, D)
+    assert {role: layer.bias is not None for role, layer in layers.items()} == {
+        "query": True, "key": False, "value": True
+    }  # fmt: skip
+
+
+def test_names_that_say_the_same_of_several_layers_say_nothing() -> None:
+    found = roles([info for name in ("k1", "k2", "k3") for info in linear(name)])
+    assert {"query": "k1[0]", "key": "k2[0]", "value": "k3[0]"} in found
+
+
+def test_any_two_roles_may_share_a_layer() -> None:
+    found = roles([*linear("qv_proj", 2 * D), *linear("key_proj")])
+    assert {"query": "qv_proj[0]", "value": "qv_proj[1]", "key": "key_proj[0]"} in found
+
+
+def test_every_assignment_is_tried_as_it_is_and_turned_before_any_mixture() -> None:
+    made = layouts(units([parameter(name, D, D, owner="X") for name in "abcd"], D), order_is_fixed=False)
+    turns = [tuple(slot.transposed for slot in layout.slots.values()) for layout in made]
+    assert set(turns[:24]) == {(True,) * 4}
+    assert set(turns[24:48]) == {(False,) * 4}
