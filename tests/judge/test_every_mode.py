@@ -1,4 +1,4 @@
-"""What is right in one mode, or for one kind of input only, is not right: each property is asked in all of them."""
+"""What is right in one mode, or for one kind of input only, is not right: properties are asked in all of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from grader.engine.private import PrivateEngine
 from tests.judge.stage import graded, labels, solution
 
 RETURN = "return weights @ value"
+BOTH = "(weights @ value, weights)"
+LOUD = f"{RETURN} if not self.training else"
 DROP = "weights = self.attention_dropout(weights)"
 MASK = "if attention_mask is not None:"
 SCORES = "scores = query @ key.transpose(-2, -1)"
@@ -29,10 +31,10 @@ CASES = [
         DROPPED,
         "dropout_on_output",
     ),
-    (f"{RETURN} if attention_mask is None else (weights @ value, weights)", RETURN, ONE_TENSOR, "returns_tuple"),
-    (f"{RETURN} if not self.training else (weights @ value, weights)", RETURN, ONE_TENSOR, "returns_tuple"),
-    (f"{RETURN} if not self.training else weights.double() @ value.double()", RETURN, ONE_TENSOR, None),
-    (f"self.eval() if attention_mask is not None else None\n        {RETURN}", RETURN, MODES, "eval_called_in_forward"),
+    (f"{RETURN} if attention_mask is None else {BOTH}", RETURN, ONE_TENSOR, "returns_tuple"),
+    (f"{LOUD} {BOTH}", RETURN, ONE_TENSOR, "returns_tuple"),
+    (f"{LOUD} weights.double() @ value.double()", RETURN, ONE_TENSOR, None),
+    (f"{MASK} self.eval()\n        {RETURN}", RETURN, MODES, "eval_called_in_forward"),
     (f"self.attention_dropout.eval()\n        {RETURN}", RETURN, MODES, "eval_called_in_forward"),
     (f"if self.training: x.clamp_(-3, 3)\n        {SCORES}", SCORES, UNCHANGED, "mutates_input"),
     (
@@ -41,7 +43,12 @@ CASES = [
         UNCHANGED,
         "mutates_mask_argument",
     ),
-    (f"{SCORES}\n        if attention_mask is None: scores = scores.detach()", SCORES, GRADIENTS, "gradient_detached"),
+    (
+        f"{SCORES}\n        if attention_mask is None: scores = scores.detach()",
+        SCORES,
+        GRADIENTS,
+        "gradient_detached",
+    ),
     (
         "if self.training and self.attention_dropout.p: weights = weights.detach()\n        " + DROP,
         DROP,
@@ -107,7 +114,7 @@ def test_the_headline_is_a_check_that_failed(engine: PrivateEngine) -> None:
         ("v4", [(DROP, "weights = torch.dropout(weights, self.p_now, True)"),
                 ("def forward(", "def train(self, mode=True):\n        self.p_now = self.p * mode\n"
                  "        return super().train(mode)\n\n    def forward("),
-                ("self.hidden_dim = hidden_dim", "self.hidden_dim = hidden_dim\n        self.p = dropout_rate")]),
+                ("self.hidden_dim = hidden_dim", "self.hidden_dim, self.p = hidden_dim, dropout_rate")]),
         ("v1", [("import math", "import math\nimport torch\ntorch.set_grad_enabled(False)")]),
         ("v1", [(RETURN, "return torch.utils.checkpoint.checkpoint(\n"
                  "            torch.matmul, weights, value, use_reentrant=True)"),
