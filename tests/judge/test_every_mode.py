@@ -1,4 +1,4 @@
-"""What is right in one mode, or for one kind of input only, is not right: properties are asked in all of them."""
+"""Right in one mode, or for one kind of input only, is not right: properties are asked in all of them."""
 
 from __future__ import annotations
 

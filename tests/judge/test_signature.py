@@ -1,4 +1,4 @@
-"""How the candidate's constructor and forward are called: by their names, by the kata's where they take any."""
+"""How the answer's constructor and forward are called: by their names, by the kata's where they take any."""
 
 from __future__ import annotations
 
