@@ -20,7 +20,7 @@ from grader.judge.xray import MASKED_MAP_PROBE
 def ask_ahead(bench: Bench) -> None:
     """Send the calls for a class that builds. One whose forward gives nothing is not asked any further."""
     candidate = bench.candidate
-    first, _ = candidate.twice
+    first, _ = candidate.twice[0]
     _build(candidate)
     if first.seen.output is None or first.seen.output.shape != first.seen.drawn.x.shape:
         return

@@ -217,28 +217,29 @@ class Candidate:
         return self.ask_probe(probe, training=training).seen
 
     @cached_property
-    def twice(self) -> tuple[Asked, Asked]:
-        """The first probe in eval mode, under two seeds."""
+    def twice(self) -> tuple[tuple[Asked, Asked], ...]:
+        """The first probe in eval mode, under two seeds; then the same under a mask, where the kata has one."""
         return self._ask_twice(self.rig())
 
     @cached_property
     def eval_is_random(self) -> bool:
         """Two calls in eval mode with other seeds differ."""
-        return _differ(self.twice)
+        return any(_differ(*calls) for calls in self.twice)
 
     @cached_property
     def still_random(self) -> bool:
         """Random in eval mode even at dropout rate 0."""
-        return self.eval_is_random and _differ(self._ask_twice(self.rig(rate=0.0)))
+        return self.eval_is_random and any(_differ(*calls) for calls in self._ask_twice(self.rig(rate=0.0)))
 
     @property
     def quiet_rig(self) -> Rig:
         """The instance for measuring everything but dropout."""
         return self.rig(rate=0.0) if self.eval_is_random else self.rig()
 
-    def _ask_twice(self, rig: Rig) -> tuple[Asked, Asked]:
-        drawn = self.draw(probes.UNMASKED[0])
-        return self.ask(rig, drawn, seed=11), self.ask(rig, drawn, seed=12)
+    def _ask_twice(self, rig: Rig) -> tuple[tuple[Asked, Asked], ...]:
+        first = probes.MASKED[:1] if self.kata.takes_mask else ()
+        drawn = [self.draw(probe) for probe in (probes.UNMASKED[0], *first)]
+        return tuple((self.ask(rig, one, seed=11), self.ask(rig, one, seed=12)) for one in drawn)
 
     def _rate_at(self, width: int) -> float:
         return RATE if width == WIDTH else OTHER_RATE
@@ -362,8 +363,8 @@ class Candidate:
             return run(self.plan_for(layout), context).output
 
 
-def _differ(calls: tuple[Asked, Asked]) -> bool:
-    one, other = (call.seen.output for call in calls)
+def _differ(first: Asked, second: Asked) -> bool:
+    one, other = first.seen.output, second.seen.output
     if one is None or other is None or one.shape != other.shape:
         return False
     return not torch.equal(torch.nan_to_num(one), torch.nan_to_num(other))
