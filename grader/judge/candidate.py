@@ -218,7 +218,7 @@ class Candidate:
 
     @cached_property
     def twice(self) -> tuple[tuple[Asked, Asked], ...]:
-        """The first probe in eval mode, under two seeds; then the same under a mask, where the kata has one."""
+        """The first probe in eval mode under two seeds; then the same with a mask, where the kata has one."""
         return self._ask_twice(self.rig())
 
     @cached_property
