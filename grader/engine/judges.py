@@ -81,12 +81,24 @@ class Judging:
     client: int
 
 
+@dataclass(frozen=True)
+class Preloaded:
+    """The content of all katas below a root, as the template has it."""
+
+    root: Path
+    contents: Sequence[KataContent]
+
+    def of(self, catalog: Catalog) -> Sequence[KataContent]:
+        """What serves that catalog; nothing where its katas lie elsewhere."""
+        return self.contents if catalog.root == self.root else ()
+
+
 class Template:
     """Forks judges, and ends those whose client has gone."""
 
-    def __init__(self, host: socket.socket, contents: Sequence[KataContent]) -> None:
+    def __init__(self, host: socket.socket, loaded: Preloaded) -> None:
         self._host = host
-        self._contents = contents
+        self._loaded = loaded
         self._poll = select.epoll()
         self._judging: dict[int, Judging] = {}  # by either descriptor that is watched
 
@@ -111,7 +123,7 @@ class Template:
             return
         pid = os.fork()
         if pid == 0:
-            _become_judge(note, descriptors, self._contents)
+            _become_judge(note, descriptors, self._loaded)
         client, *others = descriptors
         close_all(others)
         judging = Judging(pid, os.pidfd_open(pid), client)
@@ -136,12 +148,12 @@ def enter(host: socket.socket, root: Path) -> None:
         own.close_descriptors({host.fileno(), 1, 2})
         own.die_with_parent(os.getppid())
         catalog = load_catalog(root)
-        contents = [load_content(kata, catalog) for kata in catalog.katas]
-        _warm_up(host, contents[-1].kata, catalog)
+        loaded = Preloaded(catalog.root, [load_content(kata, catalog) for kata in catalog.katas])
+        _warm_up(host, catalog.katas[-1], catalog)
         gc.collect()
         gc.freeze()
         host.send(END)
-        Template(host, contents).serve()
+        Template(host, loaded).serve()
     finally:
         _leave()
 
@@ -165,7 +177,7 @@ def _handle(note: bytes, descriptors: list[int]) -> tuple[WorkerHandle, int]:
     return WorkerHandle(socket.socket(fileno=channel), output, process, level.decode()), lifeline
 
 
-def _become_judge(note: bytes, descriptors: list[int], contents: Sequence[KataContent]) -> None:
+def _become_judge(note: bytes, descriptors: list[int], loaded: Preloaded) -> None:
     """In a freshly forked judge; never returns."""
     try:
         own.die_with_parent(os.getppid())
@@ -174,14 +186,14 @@ def _become_judge(note: bytes, descriptors: list[int], contents: Sequence[KataCo
         gc.enable()
         handle, _ = _handle(note, descriptors)
         with socket.socket(fileno=descriptors[0]) as client:
-            _answer(client, handle, contents)
+            _answer(client, handle, loaded)
     except (OSError, Garbled):
         pass  # the client went away or is none of ours: nobody is left to tell
     finally:
         _leave()
 
 
-def _answer(client: socket.socket, handle: WorkerHandle, contents: Sequence[KataContent]) -> None:
+def _answer(client: socket.socket, handle: WorkerHandle, loaded: Preloaded) -> None:
     """One request in, one answer out. Any exception but a `KataError` ends the judge without an answer."""
     client.settimeout(REQUEST_SECONDS)
     client.sendall(STARTED)
@@ -200,7 +212,7 @@ def _answer(client: socket.socket, handle: WorkerHandle, contents: Sequence[Kata
             handle,
             seed=seed,
             total_seconds=total,
-            loaded=contents,
+            loaded=loaded.of(request.catalog),
         )
         taken = round(time.perf_counter() - began, 4)
         answer = Answer(grade=msgspec.structs.replace(grade, seconds={"total": taken, **grade.seconds}))
