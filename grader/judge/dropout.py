@@ -67,7 +67,11 @@ class DropoutMeter:
             form = self._replayed
             return None if form.neutral else Finding(form.label, RATE, replayed=True)
         reading = self._wrong_reading
-        return None if reading is None else Finding(reading.mistake, reading.rate, reading.says)
+        return (
+            None
+            if reading is None
+            else Finding(reading.mistake, reading.rate, reading.says, masked=reading.masked)
+        )
 
     @cached_property
     def _replayed(self) -> Form | None:
@@ -192,6 +196,7 @@ class DropoutMeter:
             whole_lines=_together(zero, kept, -1) or _together(zero, kept, -2) or _together(zero, kept, 0),
             moved=not torch.equal(torch.nan_to_num(moved), torch.nan_to_num(still)),
             entries=int(real.sum()),
+            masked=probe.mask is not None,
         )
 
 

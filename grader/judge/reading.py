@@ -30,6 +30,7 @@ class Reading:
     whole_lines: bool  # rows or columns, or the same entries of all samples, are dropped together
     moved: bool  # training mode differs from eval mode
     entries: int
+    masked: bool = False  # under a mask
     rate_followed: bool = False  # the share of dropped weights follows the rate, and is not the rate
 
     @property
@@ -47,6 +48,10 @@ class Reading:
     @property
     def says(self) -> str:
         """What was measured, in words."""
+        return f"under a mask, {self._says}" if self.masked else self._says
+
+    @property
+    def _says(self) -> str:
         dropped = f"{self.zero_fraction:.0%} of the weights became 0"
         if not self.finite:
             return "NaN in training mode"
@@ -129,6 +134,7 @@ class Finding:
     mistake: str | None
     rate: float
     says: str = ""
+    masked: bool = False  # without a mask nothing is wrong
     replayed: bool = False  # the label gives the training outputs exactly
 
     @property

@@ -51,10 +51,9 @@ def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(
         label = found.mistake if found.replayed or not blame.drops_something_else() else None
         if label == "dropout_before_softmax" and not found.replayed and blame.drops_after_softmax():
             label = None  # the dropout stands where it should: training computes other weights
+        other = "In training, something else happens than dropout on the weights."
         fail(
-            labels[label].sentence
-            if label
-            else "In training, something else happens than dropout on the weights.",
+            ("Under a mask: " if found.masked else "") + (labels[label].sentence if label else other),
             expected=f"each weight is dropped with p = {found.rate} and kept ones are multiplied by"
             f" {found.expected_factor:.3g}",
             actual=found.says or None,
