@@ -174,8 +174,10 @@ class Channel:
         except ProtocolError as error:
             self._lose("garbage", started, stage, str(error))
         except TimeoutError:
-            total = self._ends_at < started + posted.seconds
-            self._lose("total" if total else "hang", started, stage)
+            if self._ends_at < started + posted.seconds:
+                self._lose("total", started, stage)
+            else:  # the time it was given; how long that took to pass here says nothing about the answer
+                self._lose("hang", started, stage, seconds=posted.seconds)
         except OSError as error:
             self._lose("ended", started, stage, str(error))
         except Overflow:
@@ -193,11 +195,14 @@ class Channel:
         self.handle.channel.close()
         os.close(self.handle.output_fd)
 
-    def _lose(self, why: Why, started: float, stage: Stage, detail: str = "") -> None:
+    def _lose(
+        self, why: Why, started: float, stage: Stage, detail: str = "", *, seconds: float | None = None
+    ) -> None:
         status = self.handle.process.status(GRACE) if why == "ended" else None
         self.handle.process.kill()
         self._drain()
-        self.lost = WorkerLost(why, self.clock() - started, status, stage, detail)
+        taken = self.clock() - started if seconds is None else seconds
+        self.lost = WorkerLost(why, taken, status, stage, detail)
 
     def _reply(self, ends_at: float) -> Answer:
         """One frame."""
