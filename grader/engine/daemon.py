@@ -46,7 +46,7 @@ class Daemon:
     idle_seconds: float
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector, init=False)
     _waiting: dict[socket.socket, float] = field(default_factory=dict, init=False)  # until when
-    _running: set[int] = field(default_factory=set, init=False)  # pipes that break when a grade has ended
+    _running: set[int] = field(default_factory=set, init=False)  # pipes that break when nothing is left
     _stoppers: list[socket.socket] = field(default_factory=list, init=False)
     _grades: int = field(default=0, init=False)
     _over: bool = field(default=False, init=False)
@@ -144,7 +144,7 @@ class Daemon:
         self._drop(connection)
 
     def _grade(self, connection: socket.socket, isolation: str) -> None:
-        """Hand the connection on; the judge holds the other end of a pipe until it has ended."""
+        """Hand the connection on; the host holds the other end of a pipe until the grade is cleared away."""
         self._used = time.monotonic()
         self._grades += 1
         connection.setblocking(True)  # for the judge: the descriptions are shared

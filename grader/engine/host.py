@@ -19,7 +19,7 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -43,12 +43,17 @@ USUAL: Level = "standard"
 
 @dataclass(frozen=True)
 class Running:
-    """A worker. `lifeline` breaks when its judge has gone; `status_fd` tells the judge how it ended."""
+    """A worker. `lifeline` breaks when its judge has gone; `status_fd` tells the judge how it ended.
+
+    `kept` is what came beside the connection: whoever watches the other ends sees them break when nothing of
+    the grade is left.
+    """
 
     process: ChildProcess
     worker_fd: int
     lifeline: int
     status_fd: int
+    kept: tuple[int, ...]
 
 
 class Host:
@@ -125,8 +130,9 @@ class Host:
             lifeline_write,
         ]
         self._send(b":".join((kind, level.encode(), os.fsencode(handle.process.scratch))), ends)
-        close_all(ends)
-        running = Running(handle.process, worker_fd, lifeline_read, status_write)
+        kept = request[1:]
+        close_all([end for end in ends if end not in kept])
+        running = Running(handle.process, worker_fd, lifeline_read, status_write, tuple(kept))
         for descriptor, event in ((worker_fd, select.EPOLLIN), (lifeline_read, 0)):
             self._running[descriptor] = running
             self._poll.register(descriptor, event)
@@ -156,6 +162,7 @@ class Host:
                 self._poll.unregister(descriptor)
         close_all([running.worker_fd, running.lifeline, running.status_fd])
         own.sweep(keep=frozenset({self._template, *self._pids()}))
+        close_all(running.kept)
 
     def _pids(self) -> set[int]:
         return {running.process.pid for running in self._running.values()}
@@ -192,7 +199,7 @@ def receive(channel: socket.socket) -> tuple[bytes, list[int]]:
     return note, list(found)
 
 
-def close_all(descriptors: list[int]) -> None:
+def close_all(descriptors: Iterable[int]) -> None:
     for descriptor in descriptors:
         os.close(descriptor)
 

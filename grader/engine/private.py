@@ -106,7 +106,10 @@ class HostProcess:
         return Pending(ours, request)
 
     def pass_on(self, isolation: str, descriptors: list[int]) -> None:
-        """Let the host grade over the connection that is the first descriptor; the rest lives as long."""
+        """Let the host grade over the connection that is the first descriptor.
+
+        The rest is closed once nothing of the grade is left: no process, no folder, no descriptor.
+        """
         try:
             socket.send_fds(self.control, [isolation.encode()], descriptors)
         except OSError as error:

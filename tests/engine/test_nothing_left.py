@@ -8,29 +8,27 @@ from pathlib import Path
 import pytest
 
 from grader.catalog import Catalog
-from grader.engine.private import private_engine
+from grader.engine.messages import Request
+from grader.engine.private import HostProcess
 from grader.grading import Options
 from tests.engine.answers import HANGS, solution, submission, wrong
-from tests.engine.test_daemon import until
+from tests.engine.cleared import children, descriptors, grade_and_clear, host_process
 
 DIES = b"import os\nos._exit(3)\n"
-SCATTERS = b"import tempfile\nleft = [tempfile.mkdtemp() for _ in range(9)]\nraise SystemExit\n"
+SCATTERS = b"import tempfile\nleft = [tempfile.mkdtemp() for _ in range(900)]\nraise SystemExit\n"
 
 
-def children(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
-    return [int(word) for word in listed.split()]
-
-
-def holdings(host: int) -> dict[str, int]:
+def holdings(host: HostProcess) -> dict[str, int]:
     """What the host and its template hold when nothing is graded."""
-    [template] = children(host)
-    until(lambda: not children(template))
+    pid = host.process.pid
+    template, *workers = children(pid)
     return {
-        "descriptors of the host": len(list(Path(f"/proc/{host}/fd").iterdir())),
-        "descriptors of the template": len(list(Path(f"/proc/{template}/fd").iterdir())),
-        "files": len(list(Path(f"/proc/{host}/cwd").resolve().rglob("*"))),
-        "our descriptors": len(os.listdir("/proc/self/fd")),  # noqa: PTH208
+        "descriptors of the host": descriptors(pid),
+        "descriptors of the template": descriptors(template),
+        "our descriptors": descriptors(os.getpid()),
+        "workers": len(workers),
+        "judges": len(children(template)),
+        "files": len(list(Path(host.folder).rglob("*"))),
     }
 
 
@@ -43,22 +41,18 @@ def grade_some(count: int, catalog: Catalog) -> tuple[dict[str, int], dict[str, 
         (submission(SCATTERS), "v1", 10.0),
         (submission(HANGS), "v1", 0.3),
     ]
-    with private_engine(catalog) as engine:
+    with host_process(catalog) as host:
 
         def grade(number: int) -> None:
             answer, kata, seconds = kinds[number % len(kinds)]
-            engine.grade(answer, catalog.get(kata), catalog, Options(total_seconds=seconds))
+            options = Options(total_seconds=seconds)
+            grade_and_clear(host, Request.of(answer, catalog.get(kata), catalog, options))
 
         for number in range(len(kinds)):
             grade(number)
-        host = engine.pid
-        assert host is not None
-        until(lambda: len(children(host)) == 1)
         before = holdings(host)
         for number in range(count):
             grade(number)
-        assert engine.pid == host
-        until(lambda: len(children(host)) == 1)
         return before, holdings(host)
 
 
@@ -71,3 +65,12 @@ def test_a_few_grades_of_every_kind_leave_nothing(catalog: Catalog) -> None:
 def test_two_hundred_grades_leave_nothing(catalog: Catalog) -> None:
     before, after = grade_some(200, catalog)
     assert after == before
+
+
+def test_a_grade_is_cleared_away_when_what_came_beside_its_connection_is_closed(catalog: Catalog) -> None:
+    """It takes the host a while to remove so many files, and the client has its answer long before."""
+    with host_process(catalog) as host:
+        before = holdings(host)
+        for _ in range(3):
+            grade_and_clear(host, Request.of(submission(SCATTERS), catalog.get("v1"), catalog, Options()))
+            assert holdings(host) == before
