@@ -1,8 +1,11 @@
-"""No test reaches the real home, the network or the clock."""
+"""No test reaches the real home, the network or the clock; none runs for ever, and none leaves anything."""
 
 from __future__ import annotations
 
+import faulthandler
+import os
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,8 +16,39 @@ from grader.catalog import Catalog, load_catalog
 from grader.engine.private import PrivateEngine, private_engine
 from grader.history import History
 from grader.records import ConceptRecord, Grade, SourceRecord, Status, Submission, Verdict
+from tests import patience
+from tests.guardian import Guard
 
 LOOPBACK = ("127.", "::1", "localhost")
+LIMIT = 3 * patience.SECONDS  # for one test
+SLOW_LIMIT = 60 * patience.SECONDS
+STDERR = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Guard this process: what its tests start, or put into the folder for temporary files, ends with it.
+
+    pytest's own folders stay where they were, to be looked at when a test has failed.
+    """
+    parent = Path(os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir()))
+    guard = Guard(parent)
+    config.add_cleanup(guard.close)
+    tempfile.tempdir = os.environ["TMPDIR"] = str(guard.folder)
+    config.stash[STDERR] = os.dup(2)  # before anybody captures it
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """A test over the limit ends its process, with a look at where it was: whatever it waits for or computes.
+
+    Under pytest-xdist another process takes over; the test is reported as the one that crashed.
+    """
+    seconds = SLOW_LIMIT if item.get_closest_marker("slow") else LIMIT
+    faulthandler.dump_traceback_later(seconds, exit=True, file=item.config.stash[STDERR])
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 class SteppingClock:

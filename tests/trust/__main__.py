@@ -4,7 +4,7 @@
     python -m tests.trust --isolation standard --engine  with the warm engine
     python -m tests.trust --user 65534 udp_exfil         as an ordinary user (needs root), one file
 
-Linux. Every file runs in a throw-away folder, 25 seconds at most. The exit code is 0 if all were contained.
+Linux. Every file runs in a throw-away folder, in bounded time. The exit code is 0 if all were contained.
 """
 
 from __future__ import annotations

@@ -14,11 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests import patience
+from tests.patience import until
+from tests.processes import naming
 from tests.trust.arena import Arena, open_arena
 from tests.trust.corpus import Case
 
-SECONDS = 25.0  # for one file
-GONE_SECONDS = 1.0  # after which no process may be left
+GONE_SECONDS = 10.0  # after which no process may be left; what an attack leaves would stay for 30 and more
 KATA = (sys.executable, "-P", "-c", "from grader.cli.main import main; main()")
 NOBODY = 65534
 # Sentences of the hidden checks: whoever prints them has read what nobody but the judge may read.
@@ -55,7 +57,7 @@ class Ground:
         began = time.monotonic()
         process = self.start(*words, arena=arena)
         try:
-            out, err = process.communicate(timeout=SECONDS)
+            out, err = process.communicate(timeout=patience.SECONDS)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
@@ -79,7 +81,7 @@ class Ground:
 
     def processes(self) -> dict[int, str]:
         """Processes that have to do with this ground, by their id."""
-        return _processes(os.fsencode(self.folder))
+        return naming(self.folder)
 
     def temporary(self) -> list[str]:
         """What lies in the folder for temporary files."""
@@ -118,7 +120,7 @@ class Outcome:
 @contextlib.contextmanager
 def open_ground(isolation: str, *, user: int | None = None, engine: bool = False) -> Iterator[Ground]:
     """Folders for graders that run as `user`; an engine that was started is stopped."""
-    with tempfile.TemporaryDirectory(prefix="kata-trust-") as name:
+    with tempfile.TemporaryDirectory(prefix="trust-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         ground = Ground(folder, folder / "kata", isolation, user, engine)
@@ -134,13 +136,9 @@ def open_ground(isolation: str, *, user: int | None = None, engine: bool = False
 def _engine(ground: Ground) -> Iterator[None]:
     """An engine that the user's commands find, until the block ends."""
     running = ground.start("engine", "run")
-    ends_at = time.monotonic() + 60
-    while ground.kata("engine", "status").code != 0:
-        if running.poll() is not None or time.monotonic() > ends_at:
-            running.kill()
-            raise RuntimeError(f"the engine does not start: {running.communicate()}")
-        time.sleep(0.2)
     try:
+        until(lambda: running.poll() is not None or list((ground.folder / "run").rglob("*.sock")))
+        assert running.poll() is None, f"the engine does not start: {running.communicate()}"
         yield
     finally:
         ground.kata("engine", "stop")
@@ -196,33 +194,11 @@ def _damage(arena: Arena, before: dict[str, tuple[int, int, int, str]]) -> list[
 def _left(ground: Ground, running: dict[int, str], files: list[str]) -> list[str]:
     ends_at = time.monotonic() + GONE_SECONDS
     while True:
-        left = {pid: name for pid, name in ground.processes().items() if pid not in running}
+        left = {pid: command for pid, command in ground.processes().items() if pid not in running}
         if not left or time.monotonic() > ends_at:
             break
-        time.sleep(0.05)
+        time.sleep(patience.PAUSE)
     made = [name for name in ground.temporary() if name not in files]
-    return [f"left running: {name}" for name in left.values()] + [f"left in TMPDIR: {name}" for name in made]
-
-
-def _processes(folder: bytes) -> dict[int, str]:
-    """Processes that name the folder in arguments, environment or place, and all that came from them."""
-    parents: dict[int, int] = {}
-    found: dict[int, str] = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        with contextlib.suppress(OSError):
-            command = (entry / "cmdline").read_bytes()
-            stat = (entry / "stat").read_bytes().rpartition(b")")[2].split()
-            parents[int(entry.name)] = int(stat[1])
-            place = os.fsencode((entry / "cwd").readlink())
-            if folder in command + place + (entry / "environ").read_bytes() and stat[0] != b"Z":
-                found[int(entry.name)] = command.replace(b"\0", b" ").decode("utf-8", "replace")[:80]
-    more = True
-    while more:
-        more = False
-        for pid, parent in parents.items():
-            if parent in found and pid not in found:
-                found[pid] = f"a child of {parent}"
-                more = True
-    return found
+    return [f"left running: {command[:80]}" for command in left.values()] + [
+        f"left in TMPDIR: {name}" for name in made
+    ]
