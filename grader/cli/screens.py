@@ -232,6 +232,7 @@ def demo_result(stop: Result) -> Iterator[RenderableType]:
     yield _whole(f"The same as a page for the browser: {place(stop.report)}")
     if stop.right:
         yield Text()
+        yield _whole(f"The tour's files stay in {place(stop.report.parent)} until the next tour.")
         yield Text("That was the tour; none of your files was touched. Now you:")
         yield _next(("kata start v1", "your first kata"), ("kata list", "all of them"))
 

@@ -164,9 +164,7 @@ class Launcher:
 def temporary_folder() -> Iterator[Path]:
     """A folder for scratch folders, removed with all that is in it."""
     try:
-        parent = Path(tempfile.gettempdir())
-        _remove_left(parent)
-        folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-", dir=parent))
+        folder = make_named_folder(FOLDER_PREFIX)
     except OSError as error:
         raise _no_room("the folder for temporary files", error) from error
     try:
@@ -175,10 +173,17 @@ def temporary_folder() -> Iterator[Path]:
         remove_scratch(folder)
 
 
-def _remove_left(parent: Path) -> None:
-    """Folders of this user's processes that were killed: their name says whose they were."""
-    for folder in parent.glob(f"{FOLDER_PREFIX}*"):
-        owner = folder.name.removeprefix(FOLDER_PREFIX).partition("-")[0]
+def make_named_folder(prefix: str) -> Path:
+    """A new temporary folder, named after this process; those of processes that have gone are removed."""
+    parent = Path(tempfile.gettempdir())
+    _remove_left(parent, prefix)
+    return Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=parent))
+
+
+def _remove_left(parent: Path, prefix: str) -> None:
+    """Folders of this user's processes that have ended: their name says whose they were."""
+    for folder in parent.glob(f"{prefix}*"):
+        owner = folder.name.removeprefix(prefix).partition("-")[0]
         try:
             if owner.isdigit() and folder.lstat().st_uid == os.geteuid():
                 os.kill(int(owner), 0)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.catalog import Catalog, Kata
+from grader.engine.launch import make_named_folder
 from grader.errors import GraderFault
 from grader.history import Clock, History
 from grader.paths import database
@@ -20,6 +20,7 @@ from grader.records import Record, Verdict
 if TYPE_CHECKING:
     from grader.grading import Options
 
+FOLDER_PREFIX = "kata-demo-"
 _KATA = "v3"
 _ROOT = re.compile(r"math\.sqrt\(([^()]*)\)")
 
@@ -45,14 +46,14 @@ class Result(Record):
 def tour(catalog: Catalog, grade: GradeFunction, clock: Clock, options: Options) -> Iterator[Answer | Result]:
     """Every stop in turn, each graded when it is asked for.
 
-    All files lie in a new temporary folder, the history too, and stay there to be looked at. Raises
-    `GraderFault` when the grader does not say what it should.
+    All files lie in a new temporary folder, the history too, and stay there to be looked at until the next
+    tour. Raises `GraderFault` when the grader does not say what it should.
     """
     kata = catalog.get(_KATA)
     right = kata.solution.read_text(encoding="utf-8")
     wrong = without_the_root(right)
     number, _ = next(_differences(right, wrong))
-    folder = Path(tempfile.mkdtemp(prefix="kata-demo-")).resolve()
+    folder = make_named_folder(FOLDER_PREFIX).resolve()
     target = Target(path=folder / kata.file_name, kata=kata)
     stops: tuple[tuple[str, Verdict], ...] = ((wrong, "failed"), (right, "passed"))
     with History(database(folder / "home"), clock) as history:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from grader.practice.demo import FOLDER_PREFIX
 
 Terminal = Any  # tests/cli/conftest.py
 
@@ -51,6 +55,23 @@ def test_the_tour_touches_nothing_of_the_users(kata: Terminal, home: Path) -> No
     kata("demo")
     assert list(kata.folder.iterdir()) == []
     assert list(home.iterdir()) == []
+
+
+@pytest.mark.usefixtures("honest")
+def test_it_says_where_its_files_stay_and_takes_those_of_earlier_tours_away(
+    kata: Terminal, temporary_folder: Path
+) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    earlier = temporary_folder / f"{FOLDER_PREFIX}{ended.pid}-left"
+    another = temporary_folder / f"{FOLDER_PREFIX}{os.getpid()}-now"  # a tour that goes on beside this one
+    for folder in (earlier, another):
+        (folder / "home").mkdir(parents=True)
+    result = kata("demo")
+    [made] = [folder for folder in temporary_folder.iterdir() if folder != another]
+    assert f"The tour's files stay in {made} until the next tour." in result.stdout
+    assert (made / "passed.html").is_file()
+    assert another.is_dir()
 
 
 def test_a_grader_that_gets_the_tour_wrong_is_at_fault(kata: Terminal) -> None:

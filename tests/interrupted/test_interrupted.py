@@ -61,7 +61,7 @@ def ways() -> Iterator[ParameterSet]:
         )
 
 
-@pytest.mark.parametrize(("number", "processes"), ways())
+@pytest.mark.parametrize(("number", "processes"), [*ways()])
 def test_a_run_that_is_ended_leaves_nothing(temporary: Path, number: signal.Signals, processes: int) -> None:
     begun = temporary / "pytest-of-nobody"
     run = begin(temporary, "::test_with_an_engine", "-n", str(processes), BEGUN=str(begun))
