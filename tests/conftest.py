@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.catalog import Catalog, load_catalog
+from grader.engine import client
 from grader.engine.private import PrivateEngine, private_engine
 from grader.history import History
 from grader.records import ConceptRecord, Grade, SourceRecord, Status, Submission, Verdict
@@ -71,6 +72,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("USERPROFILE", str(folder))
     monkeypatch.setenv("KATA_HOME", str(folder / "kata"))
     monkeypatch.setenv("KATA_ENGINE", "off")
+    monkeypatch.setattr(client, "ANSWER_SECONDS", patience.SECONDS)  # a busy machine is no lost engine
     for name in (
         "XDG_DATA_HOME",
         "COLUMNS",

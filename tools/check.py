@@ -1,21 +1,25 @@
-"""All checks of the project, one after another, stopping at the first that fails.
+"""All checks of the project, stopping at the first that fails.
 
     python tools/check.py                 everything
     python tools/check.py types imports   only these steps
 
-Only the standard library is imported here; the tools are those installed beside this Python.
+The steps before the tests run beside one another, and say in turn what they found; then the tests have the
+machine to themselves. Only the standard library is imported here; the tools are those installed beside this
+Python.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +49,7 @@ STEPS = (
     Step(
         "tests",
         "pytest: all but the slow tests",
-        ("pytest", "-m", "not slow", "-n", "auto", "--maxprocesses", "4"),
+        ("pytest", "-m", "not slow", "-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"),
     ),
 )
 
@@ -62,31 +66,51 @@ def main(arguments: Sequence[str] | None = None, steps: Sequence[Step] = STEPS) 
     link_content()
     with tempfile.TemporaryDirectory(prefix="attention-kata-check-") as home:
         environment = {**os.environ, "KATA_HOME": home, "KATA_ENGINE": "off"}
-        for step in steps:
-            if wanted and step.name not in wanted:
-                continue
-            code = run(step, environment)
-            if code:
+        asked = [step for step in steps if not wanted or step.name in wanted]
+        return run(asked[:-1], environment, beside=True) or run(asked[-1:], environment, beside=False)
+
+
+def run(steps: Sequence[Step], environment: dict[str, str], *, beside: bool) -> int:
+    """Run the steps at once; the code of the first that fails, which ends the others.
+
+    What they print goes straight to the terminal, or, `beside` one another, is kept and shown in turn.
+    """
+    with contextlib.ExitStack() as stack:
+        began = time.monotonic()
+        running = [(step, stack.enter_context(started(step, environment, beside=beside))) for step in steps]
+        for step, process in running:
+            print(f"\n=== {step.title}", flush=True)
+            if process is None:
+                print(
+                    f"{step.command[0]} is not installed beside {sys.executable}: "
+                    "pip install -e '.[dev]' brings it."
+                )
+                return 2
+            if process.stdout is not None:
+                print(process.stdout.read(), end="", flush=True)
+            if code := process.wait():
+                print(f"\n=== FAILED after {time.monotonic() - began:.0f} s: {step.title}")
+                print(f"Again, this step only: {sys.executable} tools/check.py {step.name}", flush=True)
                 return code
     return 0
 
 
-def run(step: Step, environment: dict[str, str]) -> int:
-    """Run one step in the checkout; its output goes straight to the terminal."""
-    print(f"\n=== {step.title}", flush=True)
+@contextlib.contextmanager
+def started(
+    step: Step, environment: dict[str, str], *, beside: bool
+) -> Iterator[subprocess.Popen[str] | None]:
+    """The step under way, ended with the block; None where its tool is not installed."""
     program = shutil.which(step.command[0], path=str(Path(sys.executable).parent))
     if program is None:
-        print(
-            f"{step.command[0]} is not installed beside {sys.executable}: pip install -e '.[dev]' brings it."
-        )
-        return 2
-    began = time.monotonic()
-    code = subprocess.run([program, *step.command[1:]], cwd=ROOT, env=environment, check=False).returncode
-    if code:
-        took = time.monotonic() - began
-        print(f"\n=== FAILED after {took:.0f} s: {step.title}")
-        print(f"Again, this step only: {sys.executable} tools/check.py {step.name}", flush=True)
-    return code
+        yield None
+        return
+    kept = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if beside else {}
+    command = [program, *step.command[1:]]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **kept) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def link_content() -> None:
@@ -97,4 +121,7 @@ def link_content() -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM)
+    )  # and end the steps on the way out
     sys.exit(main())

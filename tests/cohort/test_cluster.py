@@ -20,7 +20,7 @@ from grader.errors import UsageError
 from grader.grading import Options
 from tests.engine.answers import solution, submission, wrong
 from tests.engine.conftest import runtime, shared  # noqa: F401 - fixtures
-from tests.engine.test_daemon import until
+from tests.patience import until
 
 WORKER = [
     sys.executable,

@@ -6,8 +6,9 @@ import hashlib
 
 import msgspec
 
-from grader.catalog import Catalog
+from grader.catalog import Catalog, Deadlines, Kata
 from grader.records import Grade, Submission
+from tests import patience
 
 HANGS = b"import time\ntime.sleep(60)\n"
 
@@ -27,6 +28,12 @@ def wrong(catalog: Catalog) -> Submission:
     source = right.source.replace(b"math.sqrt(self.hidden_dim)", b"self.hidden_dim")
     assert source != right.source
     return submission(source, right.name)
+
+
+def patient(kata: Kata) -> Kata:
+    """The kata with deadlines that no busy machine reaches; for answers whose time is no matter."""
+    deadlines = Deadlines(call=patience.SECONDS, total=patience.SECONDS)
+    return msgspec.structs.replace(kata, deadlines=deadlines)
 
 
 def timeless(grade: Grade) -> Grade:

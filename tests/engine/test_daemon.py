@@ -8,8 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -23,7 +21,9 @@ from grader.engine.messages import Request
 from grader.engine.place import Place
 from grader.engine.shared import SharedEngine, Status
 from grader.grading import Options
+from tests import patience
 from tests.engine.answers import HANGS, solution, submission, timeless, wrong
+from tests.patience import until
 
 RUN = """
 import sys
@@ -33,16 +33,6 @@ from grader.engine.place import Place
 folder, environment, code, idle = sys.argv[1:]
 sys.exit(0 if run(Place(Path(folder), environment, code), float(idle)) else 7)
 """
-PATIENCE = 60.0
-
-
-def until(true: Callable[[], object]) -> None:
-    """Wait for what must come true; the pause gives the processor to who makes it so."""
-    ends_at = time.monotonic() + PATIENCE
-    pause = threading.Event()
-    while not true():
-        assert time.monotonic() < ends_at, "it did not come true"
-        pause.wait(0.02)
 
 
 def begin(where: Place, idle: float = 60.0) -> subprocess.Popen[bytes]:
@@ -105,12 +95,12 @@ def test_two_that_start_at_once_end_as_one(shared: SharedEngine) -> None:
     until(shared.is_running)
     assert shared.status().pid == winner.pid  # type: ignore[union-attr]
     assert shared.stop()
-    assert winner.wait(PATIENCE) == 0
+    assert winner.wait(patience.SECONDS) == 0
 
 
 def test_it_leaves_when_idle_and_leaves_nothing_behind(shared: SharedEngine) -> None:
     process = begin(shared.where, idle=0.0)
-    assert process.wait(PATIENCE) == 0
+    assert process.wait(patience.SECONDS) == 0
     assert not shared.where.socket.exists()
     assert shared.where.lock.read_text(encoding="utf-8") == ""
 
@@ -120,7 +110,7 @@ def test_it_is_stopped_by_its_successor(shared: SharedEngine) -> None:
     process = begin(old)
     until(SharedEngine(old).is_running)
     running(shared)
-    assert process.wait(PATIENCE) == 0
+    assert process.wait(patience.SECONDS) == 0
     assert not old.socket.exists()
 
 

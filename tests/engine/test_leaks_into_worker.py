@@ -7,7 +7,7 @@ import re
 from grader.catalog import Catalog
 from grader.engine.private import PrivateEngine
 from grader.grading import Options
-from tests.engine.answers import submission
+from tests.engine.answers import patient, submission
 
 MODULES = b"""
 import sys
@@ -32,8 +32,8 @@ print(*sorted(found))
 
 
 def printed(engine: PrivateEngine, catalog: Catalog, source: bytes) -> str:
-    options = Options(isolation="process", total_seconds=60.0)
-    grade = engine.grade(submission(source), catalog.get("v1"), catalog, options)
+    options = Options(isolation="process")
+    grade = engine.grade(submission(source), patient(catalog.get("v1")), catalog, options)
     return grade.printed.text
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +39,43 @@ def test_the_first_failure_ends_it_with_its_exit_code(capfd: pytest.CaptureFixtu
     assert "three" not in printed
     assert re.search(r"^=== FAILED after \d+ s: title of second$", printed, re.MULTILINE)
     assert "tools/check.py second" in printed
+
+
+def waits(name: str, made: Path, awaited: Path, code: int = 0) -> Step:
+    """A step that makes one file and waits for another, unless that is its own."""
+    program = (
+        "import os, pathlib, sys, threading\n"
+        f"new = pathlib.Path({str(made)!r} + '.new'); new.write_text(str(os.getpid()))\n"
+        f"new.rename({str(made)!r})\n"
+        f"while not os.path.exists({str(awaited)!r}): threading.Event().wait(0.02)\n"
+        f"print('end of {name}'); sys.exit({code})"
+    )
+    return Step(name, f"title of {name}", ("python", "-c", program))
+
+
+def test_steps_before_the_last_run_beside_one_another_and_are_shown_in_turn(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    assert main([], (waits("first", one, two), waits("second", two, one), says("third", "three"))) == 0
+    titles = [line for line in capfd.readouterr().out.splitlines() if line]
+    assert titles == [
+        "=== title of first",
+        "end of first",
+        "=== title of second",
+        "end of second",
+        "=== title of third",
+        "three",
+    ]
+
+
+def test_a_failure_ends_the_steps_beside_it(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    one, two, never = tmp_path / "one", tmp_path / "two", tmp_path / "never"
+    steps = (waits("first", one, two, code=5), waits("second", two, never), says("third", "three"))
+    assert main([], steps) == 5
+    assert "title of second" not in capfd.readouterr().out
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(two.read_text()), 0)
 
 
 def test_only_the_steps_that_were_named_run(capfd: pytest.CaptureFixture[str]) -> None:

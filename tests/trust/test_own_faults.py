@@ -8,16 +8,17 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from grader.catalog import Catalog
+from tests import patience
+from tests.engine.cleared import children
+from tests.patience import until
 from tests.trust.run import KATA, Ground, open_ground
 
-HANG = "import time\nprint('here', flush=True)\ntime.sleep(60)\nclass SelfAttentionV1: ...\n"
+HANG = "import time\nopen('here', 'w').close()\ntime.sleep(600)\nclass SelfAttentionV1: ...\n"
 LIMITED = """
 import os, resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
@@ -48,37 +49,17 @@ def attempts(ground: Ground) -> int:
         return int(database.execute("SELECT count(*) FROM attempts").fetchone()[0])
 
 
-def children(pid: int) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_bytes()
-            except OSError:
-                continue
-            if int(stat.rpartition(b")")[2].split()[1]) == pid:
-                found.append(int(entry.name))
-    return found
-
-
-def until(what: Callable[[], list[int]], seconds: float = 20.0) -> list[int]:
-    ends_at = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < ends_at, "it did not happen"
-        time.sleep(0.05)
-    return found
+def until_it_hangs(ground: Ground) -> None:
+    """The file has been begun: it has written to its scratch folder."""
+    until(lambda: list((ground.folder / "tmp").glob("*/worker-*/here")))
 
 
 def test_a_killed_grade_takes_its_worker_with_it(cold: Ground, hanging: Path, right: Path) -> None:
     running = cold.start("grade", hanging, "v1")
-    until(lambda: children(running.pid))
-    time.sleep(1.0)  # into the candidate's file
+    until_it_hangs(cold)
     running.kill()
     running.communicate()
-    ends_at = time.monotonic() + 5.0
-    while cold.processes() and time.monotonic() < ends_at:
-        time.sleep(0.05)
-    assert cold.processes() == {}
+    until(lambda: not cold.processes())
     assert passes(cold, right)
     assert cold.temporary() == []
     assert attempts(cold) == 1
@@ -91,10 +72,10 @@ def test_a_judge_killed_in_the_middle_costs_no_verdict(right: Path) -> None:
         [host] = [pid for pid, command in ground.processes().items() if "engine.host" in command][:1]
         [template] = children(host)
         running = ground.start("grade", file, "v1", "--json")
-        [judge] = until(lambda: children(template))
-        time.sleep(0.5)
+        until_it_hangs(ground)
+        [judge] = children(template)
         os.kill(judge, signal.SIGKILL)
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=patience.SECONDS)
         assert (running.returncode, json.loads(out)["verdict"], err) == (1, "unrunnable", b"")
         assert "did not finish within" in json.loads(out)["reason"]
         assert passes(ground, right)
@@ -111,7 +92,7 @@ def limited(ground: Ground, size: int, *words: str | Path) -> subprocess.Complet
         env=ground.environment | {"HOME": str(ground.folder), "PYTHONDONTWRITEBYTECODE": "1"},
         cwd=ground.folder,
         check=False,
-        timeout=60,
+        timeout=patience.SECONDS,
     )
 
 
@@ -174,7 +155,7 @@ def test_a_home_that_cannot_be_written(fresh: Ground, right: Path) -> None:
             env=environment,
             cwd=fresh.folder,
             check=False,
-            timeout=60,
+            timeout=patience.SECONDS,
         )
         assert done.returncode == 0
         assert "/proc/kata" in done.stderr

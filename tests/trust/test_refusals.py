@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from grader.catalog import Catalog
+from tests import patience
 from tests.trust.run import KATA, Ground
 
 WITHOUT = Path(__file__).with_name("without.py")
@@ -27,7 +28,7 @@ def without(
         env=ground.environment | {"HOME": str(ground.folder)},
         cwd=ground.folder,
         check=False,
-        timeout=60,
+        timeout=patience.SECONDS,
     )
 
 
