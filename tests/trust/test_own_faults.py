@@ -79,7 +79,7 @@ def test_a_judge_killed_in_the_middle_costs_no_verdict(right: Path) -> None:
         assert (running.returncode, json.loads(out)["verdict"], err) == (1, "unrunnable", b"")
         assert "did not finish within" in json.loads(out)["reason"]
         assert passes(ground, right)
-        assert children(host) == [template]
+        until(lambda: children(host) == [template])
 
 
 def limited(ground: Ground, size: int, *words: str | Path) -> subprocess.CompletedProcess[str]:

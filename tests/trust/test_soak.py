@@ -5,26 +5,26 @@ from __future__ import annotations
 import gc
 import os
 import tempfile
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from grader.catalog import Catalog, Deadlines
-from grader.engine.private import PrivateEngine, private_engine
+from grader.catalog import Catalog
+from grader.engine.messages import Request
+from grader.engine.private import HostProcess
 from grader.grading import Options
 from grader.records import Submission
 from grader.snapshot import read_submission
+from tests.engine.answers import patient
+from tests.engine.cleared import children, descriptors, grade_and_clear, host_process
 from tests.trust.arena import open_arena
 from tests.trust.corpus import OWN, Case, load
 
 HANGS = ("never_ends", "prints_for_ever")
-PATIENT = Deadlines(call=30.0, total=90.0)  # honest files that import much, on a busy machine
 MIB = 1 << 20
 
 
@@ -38,34 +38,18 @@ class Size:
     files: int
 
 
-def size(engine: PrivateEngine, temporary: Path) -> Size:
+def size(host: HostProcess, temporary: Path) -> Size:
+    """When all grades are cleared away: the engine's two processes are all that it has."""
     gc.collect()
-    assert engine.pid is not None
-    host = engine.pid
-    tree = _tree(host)
-    ends_at = time.monotonic() + 5.0
-    while len(tree) > 2 and time.monotonic() < ends_at:  # the last judge is on its way out
-        tree = _tree(host)
-    own = tree[:2]
+    pid = host.process.pid
+    below = children(pid)
+    tree = [pid, *below, *(child for parent in below for child in children(parent))]
     return Size(
-        sum(_private_bytes(pid) for pid in own),
-        sum(len([*Path(f"/proc/{pid}/fd").iterdir()]) for pid in (*own, os.getpid())),
+        sum(_private_bytes(one) for one in tree[:2]),
+        sum(descriptors(one) for one in (*tree[:2], os.getpid())),
         len(tree),
         len([*temporary.rglob("*")]),
     )
-
-
-def _tree(host: int) -> list[int]:
-    below = _children(host)
-    return [host, *below, *(child for parent in below for child in _children(parent))]
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        words = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-    except OSError:  # it has ended
-        return []
-    return [int(word) for word in words]
 
 
 def _private_bytes(pid: int) -> int:
@@ -83,16 +67,15 @@ def answers() -> Iterator[list[tuple[Case, Submission]]]:
 
 
 def soak(
-    engine: PrivateEngine, catalog: Catalog, answers: list[tuple[Case, Submission]], count: int
+    host: HostProcess, catalog: Catalog, answers: list[tuple[Case, Submission]], count: int
 ) -> list[str]:
     """Grade the files in turn, `count` times in all, three at once; what came out wrong."""
 
     def one(pair: tuple[Case, Submission]) -> str:
         case, answer = pair
         # The time of a grade that hangs is no matter here.
-        options = Options(isolation="strict", total_seconds=0.5 if case.name in HANGS else 90.0)
-        kata = msgspec.structs.replace(catalog.get(case.kata), deadlines=PATIENT)
-        grade = engine.grade(answer, kata, catalog, options)
+        options = Options(isolation="strict", total_seconds=0.5 if case.name in HANGS else None)
+        grade = grade_and_clear(host, Request.of(answer, patient(catalog.get(case.kata)), catalog, options))
         right = (grade.verdict == "passed") is case.passes and grade.verdict != "grader_error"
         return "" if right else f"{case.name}: {grade.verdict}, {grade.reason}"
 
@@ -114,12 +97,11 @@ def test_nothing_grows(
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    with private_engine(catalog) as engine:
-        assert soak(engine, catalog, answers, first) == []
-        host, before = engine.pid, size(engine, temporary)
-        assert soak(engine, catalog, answers, then) == []
-        after = size(engine, temporary)
-        assert engine.pid == host  # the same one all along
+    with host_process(catalog) as host:
+        assert soak(host, catalog, answers, first) == []
+        before = size(host, temporary)
+        assert soak(host, catalog, answers, then) == []
+        after = size(host, temporary)
     assert after.bytes < before.bytes + 8 * MIB
     assert (after.descriptors, after.processes, after.files) == (
         before.descriptors,

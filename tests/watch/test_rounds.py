@@ -18,8 +18,7 @@ from grader.records import Grade, Submission
 from grader.snapshot import UnreadableSubmission, read_submission
 from grader.watch import rounds as rounds_module
 from grader.watch.rounds import Absent, Event, Round, Started, Typed, Watch, changes
-
-PATIENCE = 20.0
+from tests import patience
 
 
 class Held:
@@ -33,7 +32,7 @@ class Held:
             self.go_on.set()
 
     def result(self) -> Grade:
-        assert self.go_on.wait(PATIENCE)
+        assert self.go_on.wait(patience.SECONDS)
         if self.cancelled:
             raise Cancelled
         return self.grade

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.watch.saves import needs_polling, saves, stamp
+from tests import patience
 
 MOUNTS = r"""
 /dev/sda1 / ext4 rw 0 0
@@ -36,7 +37,7 @@ def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[]
 
     def told() -> bool:
         try:
-            heard.get(timeout=10)
+            heard.get(timeout=patience.SECONDS)
         except queue.Empty:
             return False
         return True
