@@ -104,9 +104,14 @@ def started(
     if program is None:
         yield None
         return
-    kept = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if beside else {}
-    command = [program, *step.command[1:]]
-    with subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **kept) as process:
+    with subprocess.Popen(
+        [program, *step.command[1:]],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE if beside else None,
+        stderr=subprocess.STDOUT if beside else None,
+        text=True,
+    ) as process:
         try:
             yield process
         finally:
