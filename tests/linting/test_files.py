@@ -182,3 +182,23 @@ def test_an_id_is_one_of_our_own_and_another_is_wrong_usage(root: Path) -> None:
 def test_one_kata_of_katas_that_do_not_load_says_which_does_not(root: Path) -> None:
     edit(root / "katas" / "v1" / "kata.toml", lambda _: 'id = "v1"\n')
     assert [problem.path.name for problem in lint(root, "v1").problems] == ["kata.toml"]
+
+
+def test_a_copy_changed_as_contributing_says_is_whole(tmp_path: Path) -> None:
+    for name in ("katas", "solutions"):
+        shutil.copytree(content_root() / name, tmp_path / name, ignore=_caches)
+    copy, answer = tmp_path / "katas" / "v5", tmp_path / "solutions" / "v5.py"
+    shutil.copytree(tmp_path / "katas" / "v3", copy)
+    shutil.copy(tmp_path / "solutions" / "v3.py", answer)
+    for old, new in (
+        ('id = "v3"', 'id = "v5"'),
+        ("level = 3", "level = 5"),
+        ("attention_v3", "attention_v5"),
+    ):
+        edit(copy / "kata.toml", lambda text, old=old, new=new: text.replace(old, new, 1))
+    for path in (copy / "kata.toml", copy / "stub.py", copy / "blank.py", copy / "brief.md", answer):
+        edit(path, lambda text: text.replace("SelfAttentionV3", "SelfAttentionV5"))
+    catalog = load_catalog(tmp_path)
+    assert catalog.katas[-1].id == "v5"
+    assert problems_of_files(catalog.get("v5"), catalog) == ()
+    assert list(stray_solutions(catalog)) == []
