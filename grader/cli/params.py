@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import click
 from click.shell_completion import CompletionItem
@@ -33,15 +33,18 @@ class KataId(click.ParamType[Kata]):
         return _ids(ctx, incomplete)
 
 
-class AnswerOrKata(click.ParamType[str]):
-    """A file or a kata's id; which of them it is, is decided later."""
+class PathOrKata(click.ParamType[str]):
+    """A path or a kata's id; which of them it is, is decided later."""
 
-    name = "file or kata"
+    name = "path or kata"
+
+    def __init__(self, kind: Literal["file", "dir"]) -> None:
+        self._kind = kind
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        return [*_ids(ctx, incomplete), CompletionItem(incomplete, type="file")]
+        return [*_ids(ctx, incomplete), CompletionItem(incomplete, type=self._kind)]
 
 
 def _catalog(ctx: click.Context | None) -> Catalog:
@@ -75,5 +78,6 @@ def isolation_option(default: Level) -> Callable[[FC], FC]:
 
 
 KATA = KataId()
-ANSWER_OR_KATA = AnswerOrKata()
+ANSWER_OR_KATA = PathOrKata("file")
+FOLDER_OR_KATA = PathOrKata("dir")
 FOLDER = click.Path(path_type=Path)

@@ -45,7 +45,7 @@ class Outcome:
     raised: BaseException | None
 
 
-@dataclass
+@dataclass(eq=False)  # pytest keeps its plugins in sets
 class JudgePlugin:
     """Collects the checks of one module, gives them their fixtures, keeps their outcomes."""
 

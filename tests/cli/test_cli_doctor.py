@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from grader import __version__, doctor, linting
+from grader.catalog import Catalog
 
 Terminal = Any  # tests/cli/conftest.py
 
@@ -39,11 +40,11 @@ def test_what_is_wrong_stands_on_one_harmless_line_and_ends_with_3(
 def test_lint_names_each_problem_with_its_place_and_says_what_it_tried(
     kata: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Path | None] = []
+    asked: list[tuple[Path | None, str | None]] = []
     tally = linting.Tally(kata="v1", mistakes=90, rejected=90, named=89, blamed=1, rights=12, accepted=12)
 
-    def lint(root: Path | None = None) -> linting.LintReport:
-        asked.append(root)
+    def lint(root: Path | None, only: str | None) -> linting.LintReport:
+        asked.append((root, only))
         if root is None:
             return linting.LintReport(tallies=(tally,))
         problem = linting.Problem(path=Path("/k/stub.py"), line=3, message="No TODO.", fix="Add one.")
@@ -56,7 +57,19 @@ def test_lint_names_each_problem_with_its_place_and_says_what_it_tried(
     assert header.split("  ")[0] == "kata"
     assert row.split() == ["v1", "90", "90", "89", "1", "12", "12"]
     assert end == "No problems."
+    (kata.folder / "mine" / "katas" / "first").mkdir(parents=True)
+    (kata.folder / "mine" / "katas" / "first" / "kata.toml").touch()
     found = kata("lint", "mine")
     assert found.exit_code == 1
     assert found.stdout == "/k/stub.py:3: No TODO.\n  → Add one.\n1 problem.\n"
-    assert asked == [None, kata.folder / "mine"]
+    assert asked == [(None, None), (kata.folder / "mine", None)]
+    kata("lint", "v3")
+    kata("lint", "mine/katas/first")
+    assert asked[2:] == [(None, "v3"), (kata.folder.resolve() / "mine", "first")]
+
+
+def test_lint_of_a_kata_that_is_not_there_names_those_that_are(kata: Terminal, catalog: Catalog) -> None:
+    found = kata("lint", "v33")
+    assert found.exit_code == 2
+    assert "There is no kata 'v33'. Did you mean v3" in found.stderr
+    assert ", ".join(one.id for one in catalog.katas) in found.stderr

@@ -20,7 +20,7 @@ from grader.linting.plays import forms_of, judge_forms
 from grader.records import Grade, Submission
 
 CATALOG = load_catalog()
-LEVELS = ("v1", "v2", "v3", "v4")
+LEVELS = tuple(kata.id for kata in CATALOG.katas)
 SEED = 20481
 
 

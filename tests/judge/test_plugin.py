@@ -13,7 +13,7 @@ import pytest
 
 from grader.errors import GraderFault
 from grader.judge.checks import CheckFailed, NotReached
-from grader.judge.plugin import Outcome, run_checks, sealed_environment
+from grader.judge.plugin import JudgePlugin, Outcome, run_checks, sealed_environment
 from grader.judge.scoring import check_records, verdict
 from tests.judge.stage import bench, content
 
@@ -156,3 +156,8 @@ def test_records_keep_the_order_of_the_concepts() -> None:
     order = [concept.id for concept in content("v3").kata.concepts] + ["end_to_end"]
     places = [order.index(record.concept) for record in records]
     assert places == sorted(places)
+
+
+def test_the_plugin_is_hashable_for_every_pytest_keeps_its_plugins_in_sets() -> None:
+    plugin = JudgePlugin(ModuleType("checks"), bench("v1"))
+    assert {plugin: 1}[plugin] == 1

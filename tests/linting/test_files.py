@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.catalog import Catalog, content_root, load_catalog
-from grader.linting import lint
+from grader.errors import UsageError
+from grader.linting import aim, lint
 from grader.linting.files import problems_of_files, stray_solutions
 
 
@@ -156,3 +157,48 @@ def test_a_broken_kata_toml_and_a_folder_without_katas(root: Path, tmp_path: Pat
 def test_a_kata_with_broken_files_is_not_graded(root: Path) -> None:
     (root / "katas" / "v1" / "brief.md").unlink()
     assert lint(root).tallies == ()
+
+
+def test_one_kata_alone_by_its_id_or_its_folder(root: Path) -> None:
+    shutil.copytree(root / "katas" / "v1", root / "katas" / "second")
+    (root / "katas" / "v1" / "brief.md").unlink()
+    (root / "katas" / "second" / "hints.md").unlink()
+    said = {
+        what: [problem.path for problem in lint(*aim(what, root / "katas")).problems]
+        for what in ("v1", "second")
+    }
+    assert said["v1"] == [root / "katas" / "v1" / "brief.md"]
+    assert said["second"] == [root / "katas" / "second" / "hints.md", root / "katas" / "second" / "kata.toml"]
+
+
+def test_an_id_is_one_of_our_own_and_another_is_wrong_usage(root: Path) -> None:
+    assert aim("v3", root) == (None, "v3")
+    assert aim("katas/v1", root) == (root.resolve(), "v1")
+    assert aim(".", root) == (root, None)
+    with pytest.raises(UsageError, match="no kata 'v7'"):
+        lint(root, "v7")
+
+
+def test_one_kata_of_katas_that_do_not_load_says_which_does_not(root: Path) -> None:
+    edit(root / "katas" / "v1" / "kata.toml", lambda _: 'id = "v1"\n')
+    assert [problem.path.name for problem in lint(root, "v1").problems] == ["kata.toml"]
+
+
+def test_a_copy_changed_as_contributing_says_is_whole(tmp_path: Path) -> None:
+    for name in ("katas", "solutions"):
+        shutil.copytree(content_root() / name, tmp_path / name, ignore=_caches)
+    copy, answer = tmp_path / "katas" / "v5", tmp_path / "solutions" / "v5.py"
+    shutil.copytree(tmp_path / "katas" / "v3", copy)
+    shutil.copy(tmp_path / "solutions" / "v3.py", answer)
+    for old, new in (
+        ('id = "v3"', 'id = "v5"'),
+        ("level = 3", "level = 5"),
+        ("attention_v3", "attention_v5"),
+    ):
+        edit(copy / "kata.toml", lambda text, old=old, new=new: text.replace(old, new, 1))
+    for path in (copy / "kata.toml", copy / "stub.py", copy / "blank.py", copy / "brief.md", answer):
+        edit(path, lambda text: text.replace("SelfAttentionV3", "SelfAttentionV5"))
+    catalog = load_catalog(tmp_path)
+    assert catalog.katas[-1].id == "v5"
+    assert problems_of_files(catalog.get("v5"), catalog) == ()
+    assert list(stray_solutions(catalog)) == []

@@ -100,8 +100,8 @@ def test_a_kata_waits_for_its_prerequisites(diary: Diary) -> None:
 
 
 def test_when_nothing_is_due_it_says_when_something_will_be(diary: Diary) -> None:
-    for kata in ("v1", "v2", "v3", "v4"):
-        diary.sitting(kata)
+    for kata in diary.catalog.katas:
+        diary.sitting(kata.id)
     [ahead] = advice(diary)
     assert ahead.reason == "ahead"
     assert "Nothing is due" in ahead.why

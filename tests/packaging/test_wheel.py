@@ -59,6 +59,22 @@ def test_the_wheel_brings_the_licence_and_the_console_script(wheel: Path) -> Non
     assert b"kata = grader.cli.main:main" in files[f"{info}/entry_points.txt"]
 
 
+def test_a_wheel_built_by_a_workflow_says_where_the_project_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://forge.example")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "someone/fork")
+    files = contents(build(small_project(tmp_path / "project"), "wheel", tmp_path / "out"))
+    metadata = next(text for name, text in files.items() if name.endswith("/METADATA")).decode()
+    assert "Project-URL: Homepage, https://forge.example/someone/fork\n" in metadata
+    assert "Project-URL: Issues, https://forge.example/someone/fork/issues\n" in metadata
+
+
+def test_a_wheel_built_elsewhere_invents_no_address(wheel: Path) -> None:
+    metadata = next(text for name, text in contents(wheel).items() if name.endswith("/METADATA"))
+    assert b"Project-URL" not in metadata
+
+
 def test_a_wheel_built_from_the_sdist_is_the_same(wheel: Path, unpacked: Path, tmp_path: Path) -> None:
     assert contents(build(unpacked, "wheel", tmp_path)) == contents(wheel)
 
