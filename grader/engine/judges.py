@@ -27,9 +27,10 @@ from grader.catalog import Catalog, Kata, load_catalog
 from grader.confine import process as own
 from grader.confine.scratch import is_over
 from grader.engine.host import END, FAULT, WARM_UP, close_all, one_of, receive
+from grader.engine.launch import times_of
 from grader.engine.messages import STARTED, Answer, Fault, Garbled, pack, read_request
 from grader.errors import KataError
-from grader.handles import ExitStatus, WorkerHandle
+from grader.handles import ExitStatus, Times, WorkerHandle
 from grader.judge.content import KataContent, load_content
 from grader.judge.session import judge
 from grader.records import Submission
@@ -52,8 +53,8 @@ class RemoteProcess:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
-    def starved(self) -> float:
-        return own.starved(_pid_of(self.pidfd))
+    def times(self) -> Times | None:
+        return times_of(_pid_of(self.pidfd))
 
     def overflows(self) -> bool:
         return is_over(self.scratch)
