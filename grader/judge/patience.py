@@ -16,7 +16,7 @@ from typing import Literal
 from grader.handles import Times, WorkerProcess
 
 LOOK_SECONDS = 0.2  # between looks at what the worker uses; a call that is over by then costs no look
-ENOUGH = 0.25  # of the total: who had less of it cannot be called slow
+ENOUGH = 0.4  # of the total: imports alone can need as much, so who had less cannot be called slow
 
 OutOf = Literal["spins", "waits", "hang", "total", "crowded"]
 

@@ -79,7 +79,7 @@ def judge() -> Judge:
         ({"waits": 4.5}, "waits", CALL),
         ({"waits": 4.5, "starves": 4.5}, "waits", CALL),
         ({"waits": 2.0, "spins": 0.3, "starves": 30.0}, "crowded", TOTAL),
-        ({"spins": 3.9, "starves": 20.0}, "total", TOTAL),
+        ({"spins": 1.0, "waits": 3.9, "starves": 16.0}, "total", TOTAL),
         ({"starves": 100.0}, "crowded", TOTAL),
     ],
 )
@@ -125,7 +125,7 @@ def test_time_without_a_processor_moves_the_total_to_the_double_and_no_further(j
     assert judge.world.now == pytest.approx(100.0 + 2 * TOTAL)
 
 
-@pytest.mark.parametrize(("spins", "starves", "why"), [(0.2, 1.8, "crowded"), (0.4, 1.6, "total")])
+@pytest.mark.parametrize(("spins", "starves", "why"), [(0.3, 1.7, "crowded"), (0.5, 1.5, "total")])
 def test_a_machine_that_gave_too_little_is_told_from_an_answer_that_is_slow(
     judge: Judge, spins: float, starves: float, why: str
 ) -> None:
