@@ -171,7 +171,7 @@ def temporary_folder() -> Iterator[Path]:
     """A folder for scratch folders, removed with all that is in it."""
     try:
         parent = Path(tempfile.gettempdir())
-        _remove_left(parent)
+        remove_left(parent)
         folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-", dir=parent))
     except OSError as error:
         raise _no_room("the folder for temporary files", error) from error
@@ -181,7 +181,7 @@ def temporary_folder() -> Iterator[Path]:
         remove_scratch(folder)
 
 
-def _remove_left(parent: Path) -> None:
+def remove_left(parent: Path) -> None:
     """Folders of this user's processes that were killed: their name says whose they were."""
     for folder in parent.glob(f"{FOLDER_PREFIX}*"):
         owner = folder.name.removeprefix(FOLDER_PREFIX).partition("-")[0]
