@@ -23,7 +23,7 @@ TORCH = [sys.executable, "-c", "import torch"]
 
 # As on macOS, where the worker is a fresh interpreter.
 SPAWNED = '''
-import subprocess, sys
+import os, subprocess, sys
 from grader.engine import running
 from grader.cli.main import main
 JUDGE = """
@@ -31,10 +31,10 @@ import sys, types
 import grader.engine.cold as cold
 cold.sys = types.SimpleNamespace(platform="darwin", modules=sys.modules)
 from grader.engine.once import main
-main()
+main(int(sys.argv[1]))
 """
 pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-running.launch = lambda: subprocess.Popen([sys.executable, "-c", JUDGE], **pipes)
+running.launch = lambda: subprocess.Popen([sys.executable, "-c", JUDGE, str(os.getpid())], **pipes)
 main()
 '''
 

@@ -1,4 +1,4 @@
-"""`python -m grader.engine.once`: one grade in a process of its own, request on stdin, answer on stdout.
+"""`python -m grader.engine.once PID`: one grade in a process of its own, request on stdin, answer on stdout.
 
 Every grade without an engine is made so: nothing of the caller's is in the memory that the worker inherits,
 threads may ask for it, and a judge that misses its deadline takes nobody with it.
@@ -31,7 +31,7 @@ def grade_in_subprocess(submission: Submission, kata: Kata, catalog: Catalog, op
 def launch() -> subprocess.Popen[bytes]:
     """The fresh interpreter, waiting for its request. Killing it ends the grade."""
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "grader.engine.once"],
+        [sys.executable, "-P", "-m", "grader.engine.once", str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=None if os.environ.get("KATA_DEBUG") else subprocess.PIPE,
@@ -75,10 +75,10 @@ def _clear_up() -> None:
     remove_left(Path(tempfile.gettempdir()))
 
 
-def main() -> None:
-    """Nothing but the answer goes to standard output; without whoever asked, nothing goes on."""
+def main(parent: int) -> None:
+    """Nothing but the answer goes to standard output; without `parent`, who asked, nothing goes on."""
     if sys.platform == "linux":
-        die_with_parent(os.getppid())
+        die_with_parent(parent)
     answer_fd = os.dup(1)
     os.dup2(2, 1)
     request = read_request(sys.stdin.buffer.read)
@@ -92,4 +92,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]))
