@@ -96,7 +96,9 @@ def test_a_killed_host_costs_no_verdict(catalog: Catalog) -> None:
 
 
 def test_a_killed_judge_costs_nobody_else_the_host(engine: PrivateEngine, catalog: Catalog) -> None:
-    kata, host = catalog.get("v1"), engine.pid
+    kata = catalog.get("v1")
+    assert engine.grade(solution(catalog, "v1"), kata, catalog).verdict == "passed"  # so it is ready
+    host = engine.pid
     assert host is not None
     [template] = children(host)
     with ThreadPoolExecutor(2) as threads:
