@@ -100,6 +100,7 @@ def test_a_killed_judge_costs_nobody_else_the_host(engine: PrivateEngine, catalo
     assert engine.grade(solution(catalog, "v1"), kata, catalog).verdict == "passed"  # so it is ready
     host = engine.pid
     assert host is not None
+    until(lambda: len(children(host)) == 1)  # the worker of that grade has gone
     [template] = children(host)
     with ThreadPoolExecutor(2) as threads:
         hanging = threads.submit(engine.grade, submission(HANGS), kata, catalog, Options(total_seconds=1.0))
