@@ -22,13 +22,21 @@ KATA = [sys.executable, "-c", "from grader.cli.main import main; main()"]
 TORCH = [sys.executable, "-c", "import torch"]
 
 # As on macOS, where the worker is a fresh interpreter.
-SPAWNED = """
+SPAWNED = '''
+import os, subprocess, sys
+from grader.engine import running
+from grader.cli.main import main
+JUDGE = """
 import sys, types
 import grader.engine.cold as cold
 cold.sys = types.SimpleNamespace(platform="darwin", modules=sys.modules)
-from grader.cli.main import main
-main()
+from grader.engine.once import main
+main(int(sys.argv[1]))
 """
+pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+running.launch = lambda: subprocess.Popen([sys.executable, "-c", JUDGE, str(os.getpid())], **pipes)
+main()
+'''
 
 TEN_LINES = """
 import click

@@ -28,10 +28,13 @@ class Layers(Record):
 
 
 class Deadlines(Record):
-    """Seconds: for one call into the candidate's code, and for the whole grade."""
+    """Seconds. `call`: of processor time for one call into the candidate's code, and as many of waiting for
+    anything but a processor. `total`: for all calls together. `judge`: the judge's own, of processor time.
+    """
 
     call: float = 4.0
     total: float = 10.0
+    judge: float = 20.0
 
 
 class Rules(Record):

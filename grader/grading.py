@@ -42,14 +42,14 @@ def grade(
 ) -> Grade:
     """Grade one submission in a worker process of its own.
 
-    The user's engine does it if it runs. If not, or if it is lost on the way, this process does it at once,
-    and an engine is started for the next time. Isolation that was asked for and is not to be had gives the
-    verdict `grader_error`; nothing of the submission has run then. `meanwhile` is called once while an engine
-    grades, for what the caller needs afterwards; without an engine it is not called.
+    The user's engine does it if it runs. If not, or if it is lost on the way, a fresh interpreter does it at
+    once, and an engine is started for the next time. Isolation that was asked for and is not to be had gives
+    the verdict `grader_error`; nothing of the submission has run then. `meanwhile` is called once while an
+    engine grades, for what the caller needs afterwards; without an engine it is not called.
     """
     options = options or Options()
     try:
-        return _grade(submission, kata, catalog, options, meanwhile)
+        return begin(submission, kata, catalog, options).result(meanwhile)
     except ConfinementUnavailable as refusal:
         return Grade(
             kata=kata.id,
@@ -74,27 +74,6 @@ def untouched(kata: Kata) -> tuple[ConceptRecord, ...]:
         )
         for concept in kata.concepts
     )
-
-
-def _grade(
-    submission: Submission,
-    kata: Kata,
-    catalog: Catalog,
-    options: Options,
-    meanwhile: Callable[[], None] | None,
-) -> Grade:
-    engine = _engine() if options.engine else None
-    if engine is not None:
-        warm = engine.try_grade(submission, kata, catalog, options, meanwhile)
-        if warm is not None:
-            return warm
-    from grader.engine.cold import grade_cold
-
-    try:
-        return grade_cold(submission, kata, catalog, options)
-    finally:
-        if engine is not None:
-            engine.start()
 
 
 def begin(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Running:

@@ -19,6 +19,14 @@ class ExitStatus:
     signal: int | None = None
 
 
+@dataclass(frozen=True)
+class Times:
+    """Seconds of a process: of processor time, all threads together, and ready to run without a processor."""
+
+    processor: float
+    starved: float
+
+
 class WorkerProcess(Protocol):
     """The worker as a process."""
 
@@ -28,8 +36,8 @@ class WorkerProcess(Protocol):
     def status(self, seconds: float) -> ExitStatus | None:
         """How it ended; waits at most `seconds`; None while it lives."""
 
-    def starved(self) -> float:
-        """Seconds that it was ready to run while others had the processors; 0 where nobody counts them."""
+    def times(self) -> Times | None:
+        """What it has used so far; None where nobody counts it."""
 
     def overflows(self) -> bool:
         """Whether it has put more into its scratch folder than it may."""

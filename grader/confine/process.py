@@ -144,6 +144,19 @@ def harden_judge() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def processor_time(pid: int) -> float | None:
+    """Seconds of processor time that the process has used, with all its threads; None where nobody counts.
+
+    proc(5): fields 14 and 15 of /proc/PID/stat, utime and stime, in clock ticks. Its first thread's name in
+    brackets may hold blanks.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[14 - 3]) + int(fields[15 - 3])) / os.sysconf("SC_CLK_TCK")
+
+
 def starved(pid: int) -> float:
     """Seconds that the process was ready to run while others had the processors; 0 where nobody counts them.
 

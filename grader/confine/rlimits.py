@@ -18,7 +18,9 @@ class Limits(Record):
     """The limits of one worker. Where a platform has no such limit, or its own is lower, that one stays."""
 
     memory: int = 2048 * MIB  # bytes of address space beyond what is mapped when the worker is confined
-    cpu_seconds: int = 60  # of all threads together, from now on; the judge's deadline comes first
+    # Of all threads together, from now on. The judge's deadline comes first, also where a caller gives a
+    # grade an hour; this is for a worker whose judge does not end it.
+    cpu_seconds: int = 2 * 3600
     file_size: int = 16 * MIB  # bytes of any one file it writes
     open_files: int = 256
     # Beyond what the user runs when a policy is prepared: the kernel counts processes and threads of the

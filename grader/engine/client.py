@@ -1,4 +1,8 @@
-"""The client's end of one grading: request out, sign of life, answer in; or `EngineLost`, in bounded time."""
+"""The client's end of one grading: request out, sign of life, answer in; or `EngineLost`, in bounded time.
+
+A grade that takes long says nothing about the engine, which may grade for others at this moment. So when one
+is late, the engine is asked over another connection, and only one that does not answer there either is lost.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from grader.engine import deadline
 from grader.engine.messages import STARTED, Garbled, Request, pack, read_answer
 from grader.records import Grade
 
-ANSWER_SECONDS = 5.0  # for the sign of life, and beyond the grade's own deadline
+ANSWER_SECONDS = 5.0  # for the sign of life, and beyond the judge's own deadline
+PING_SECONDS = 15.0  # for an engine that is asked whether it lives, on a busy machine
 
 
 class EngineLost(Exception):
@@ -20,10 +26,14 @@ class EngineLost(Exception):
 
 @dataclass
 class Pending:
-    """A grading under way on `connection`; closing the connection ends it."""
+    """A grading under way on `connection`; closing the connection ends it.
+
+    `ask` gives another connection to the same engine, on which it will show a sign of life.
+    """
 
     connection: socket.socket
     request: Request
+    ask: Callable[[], socket.socket]
     _began: float = field(default_factory=time.monotonic, init=False)
 
     def result(self, meanwhile: Callable[[], None] | None = None) -> Grade:
@@ -37,7 +47,7 @@ class Pending:
                 self.connection.sendall(pack(self.request))
                 if meanwhile is not None:
                     meanwhile()
-                if self.connection.recv(1) != STARTED:
+                if self._sign_of_life() != STARTED:
                     raise EngineLost("it closed the connection")
                 answer = read_answer(self._read)
         except (OSError, Garbled) as error:
@@ -53,10 +63,29 @@ class Pending:
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
+    def _sign_of_life(self) -> bytes:
+        try:
+            return self.connection.recv(1)
+        except TimeoutError:
+            expect_life(self.ask)
+            return self._read(1)  # it lives, and will come to this one
+
     def _read(self, count: int) -> bytes:
-        total = self.request.options.total_seconds or self.request.kata.deadlines.total
-        left = self._began + total + ANSWER_SECONDS - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("it did not answer in time")
-        self.connection.settimeout(left)
-        return self.connection.recv(count)
+        """Some bytes of the answer. A judge that is later than its own deadline will not answer any more."""
+        deadlines = self.request.kata.deadlines
+        total = self.request.options.total_seconds or deadlines.total
+        ends_at = self._began + deadline.seconds(deadlines, total) + ANSWER_SECONDS
+        try:
+            self.connection.settimeout(max(ends_at - time.monotonic(), ANSWER_SECONDS))
+            return self.connection.recv(count)
+        except TimeoutError:
+            expect_life(self.ask)
+            raise deadline.missed() from None
+
+
+def expect_life(ask: Callable[[], socket.socket]) -> None:
+    """Return when the engine shows a sign of life; raises `EngineLost` or `OSError` when it does not."""
+    with ask() as connection:
+        connection.settimeout(PING_SECONDS)
+        if connection.recv(1) != STARTED:
+            raise EngineLost("it has ended")

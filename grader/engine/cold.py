@@ -1,7 +1,8 @@
 """A grade without the engine: import torch once, start the worker, then import the judge.
 
-Where forking with torch is safe (Linux) the worker is a fork of this process, made before anything of the
-judge or of a kata is imported; elsewhere, or when the judge is here already, it is a fresh interpreter.
+For a fresh interpreter (`once.py`): it holds nothing of the caller's, and when the judge misses its deadline
+it is that interpreter which ends. Where forking with torch is safe (Linux) the worker is a fork of this
+process, made before anything of the judge or of a kata is imported; elsewhere it is one more interpreter.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from grader import paths
 from grader.catalog import Catalog, Kata
 from grader.confine.policy import Level
 from grader.confine.process import harden_judge
+from grader.engine import deadline
 from grader.grading import Options
 from grader.handles import WorkerHandle
 from grader.records import Grade, Submission
+
+START_SECONDS = 120.0  # for a worker in a fresh interpreter: `import torch` from a cold disk
 
 
 def grade_cold(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Grade:
@@ -33,7 +37,9 @@ def grade_cold(submission: Submission, kata: Kata, catalog: Catalog, options: Op
         handle = _start_worker(folder, options.isolation, deny)
         from grader.judge.session import judge
 
+        deadline.begin(kata, total, START_SECONDS)
         grade = judge(submission, kata, catalog, handle, seed=seed, total_seconds=total)
+        deadline.end()
     return _with_total(grade, time.perf_counter() - started)
 
 
@@ -41,7 +47,7 @@ def _start_worker(folder: Path, level: Level, deny: tuple[Path, ...]) -> WorkerH
     from grader.engine.launch import Launcher, spawn_worker
 
     harden_judge()
-    if sys.platform != "linux" or _judge_is_here():
+    if sys.platform != "linux":
         return spawn_worker(folder, level, deny)
     launcher = Launcher(folder, deny)
     try:
@@ -50,11 +56,6 @@ def _start_worker(folder: Path, level: Level, deny: tuple[Path, ...]) -> WorkerH
         return launcher.fork(level)
     finally:
         launcher.close()
-
-
-def _judge_is_here() -> bool:
-    """Whether this process holds what a worker must not inherit."""
-    return any(name.startswith(("grader.judge", "kata_content", "grader.authoring")) for name in sys.modules)
 
 
 def _import_third_parties() -> None:

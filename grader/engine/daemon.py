@@ -28,7 +28,7 @@ from grader.catalog import content_root
 from grader.engine.client import EngineLost
 from grader.engine.messages import HEAD_BYTES, Command
 from grader.engine.place import NoPlace, Place, place
-from grader.engine.private import FOLDER_PREFIX, HostProcess
+from grader.engine.private import FOLDER_PREFIX, PING, HostProcess
 from grader.engine.shared import Status, peer
 from grader.exit_codes import ExitCode
 
@@ -135,6 +135,8 @@ class Daemon:
             return
         if command is Command.GRADE and not self._stoppers:
             self._grade(connection, isolation)
+        elif command is Command.PING:
+            self._pass_on(PING, [connection.fileno()])
         elif command is Command.STATUS:
             with contextlib.suppress(OSError):
                 connection.send(msgspec.json.encode(self._status()))
@@ -149,16 +151,20 @@ class Daemon:
         self._grades += 1
         connection.setblocking(True)  # for the judge: the descriptions are shared
         read, write = os.pipe()
-        try:
-            self.host.pass_on(isolation, [connection.fileno(), write])
-        except EngineLost:
-            os.close(read)
-            self._over = True
-        else:
+        if self._pass_on(isolation, [connection.fileno(), write]):
             self._running.add(read)
             self._watch(read, lambda: self._ended(read))
-        finally:
-            os.close(write)
+        else:
+            os.close(read)
+        os.close(write)
+
+    def _pass_on(self, note: str, descriptors: list[int]) -> bool:
+        """Whether the host got it; without a host it is over."""
+        try:
+            self.host.pass_on(note, descriptors)
+        except EngineLost:
+            self._over = True
+        return not self._over
 
     def _ended(self, read: int) -> None:
         self._used = time.monotonic()

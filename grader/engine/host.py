@@ -35,6 +35,7 @@ READY = b"ready"
 WARM_UP = b"warm-up"
 FAULT = b"fault:"
 GRADE = b"grade"
+PING = b"ping"  # nothing is to be graded: whoever asks wants a sign of life
 END = b"end"  # of the template's own warm-up
 LEVELS: dict[bytes, Level] = {level.encode(): level for level in get_args(Level)}
 STRICTEST: Level = "strict"
@@ -81,7 +82,11 @@ class Host:
                     note, descriptors = receive(self._control)
                     if not note and not descriptors:
                         return
-                    self._start(GRADE, descriptors, LEVELS.get(note, STRICTEST))
+                    if note == PING:
+                        self._send(PING, descriptors)
+                        close_all(descriptors)
+                    else:
+                        self._start(GRADE, descriptors, LEVELS.get(note, STRICTEST))
                 elif descriptor in self._running:
                     self._attend(descriptor)
 

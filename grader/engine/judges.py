@@ -2,7 +2,7 @@
 
 A judge reads one request from its client, judges the worker whose ends came with it, answers, and ends. When
 its client goes away first (Ctrl-C, a newer save), it is ended; when it has ended, however it did, the host
-sees its lifeline break and ends the worker.
+sees its lifeline break and ends the worker. One that missed its own deadline is answered for by the template.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ import msgspec
 from grader.catalog import Catalog, Kata, load_catalog
 from grader.confine import process as own
 from grader.confine.scratch import is_over
-from grader.engine.host import END, FAULT, WARM_UP, close_all, one_of, receive
+from grader.engine import deadline
+from grader.engine.host import END, FAULT, PING, WARM_UP, close_all, one_of, receive
+from grader.engine.launch import times_of
 from grader.engine.messages import STARTED, Answer, Fault, Garbled, pack, read_request
 from grader.errors import KataError
-from grader.handles import ExitStatus, WorkerHandle
+from grader.handles import ExitStatus, Times, WorkerHandle
 from grader.judge.content import KataContent, load_content
 from grader.judge.session import judge
 from grader.records import Submission
 
-REQUEST_SECONDS = 5.0  # a client that has connected sends its request at once
-BACKSTOP_SECONDS = 60.0  # over the grade's own deadline: a judge that is stuck is ended by the kernel
+REQUEST_SECONDS = 30.0  # a client that has connected sends its request at once, and reads its answer
 
 
 @dataclass
@@ -52,8 +53,8 @@ class RemoteProcess:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
-    def starved(self) -> float:
-        return own.starved(_pid_of(self.pidfd))
+    def times(self) -> Times | None:
+        return times_of(_pid_of(self.pidfd))
 
     def overflows(self) -> bool:
         return is_over(self.scratch)
@@ -116,10 +117,12 @@ class Template:
                     self._start(note, descriptors)
 
     def _start(self, note: bytes, descriptors: list[int]) -> None:
+        if note == PING:
+            _tell(descriptors, STARTED)
+            return
         if note.startswith(FAULT):
             fault = Answer(fault=msgspec.json.decode(note.removeprefix(FAULT), type=Fault))
-            with socket.socket(fileno=descriptors[0]) as connection, contextlib.suppress(OSError):
-                connection.sendall(STARTED + pack(fault))
+            _tell(descriptors, STARTED + pack(fault))
             return
         pid = os.fork()
         if pid == 0:
@@ -135,11 +138,19 @@ class Template:
         judging = self._judging[descriptor]
         if descriptor == judging.client:
             signal.pidfd_send_signal(judging.pidfd, signal.SIGKILL)
-        os.waitpid(judging.pid, 0)
+        ended_by = -os.waitstatus_to_exitcode(os.waitpid(judging.pid, 0)[1])
+        if ended_by in deadline.SIGNALS:  # it had said that it started, and had nothing else to say
+            _tell([os.dup(judging.client)], pack(Answer(fault=Fault.of(deadline.missed()))))
         for watched in (judging.pidfd, judging.client):
             self._poll.unregister(watched)
             del self._judging[watched]
             os.close(watched)
+
+
+def _tell(client: list[int], words: bytes) -> None:
+    """Say so to a client, who may have gone, and close the connection."""
+    with socket.socket(fileno=client[0]) as connection, contextlib.suppress(OSError):
+        connection.send(words, socket.MSG_DONTWAIT)
 
 
 def enter(host: socket.socket, root: Path) -> None:
@@ -165,7 +176,9 @@ def _warm_up(host: socket.socket, kata: Kata, catalog: Catalog) -> None:
         raise ConnectionError(note.decode())
     handle, lifeline = _handle(note, descriptors)
     submission = Submission(name=kata.file_name, source=kata.solution.read_bytes(), sha256="")
+    deadline.begin(kata, kata.deadlines.total)
     judge(submission, kata, catalog, handle, seed=1, total_seconds=kata.deadlines.total)
+    deadline.end()
     close_all([lifeline])
 
 
@@ -200,8 +213,7 @@ def _answer(client: socket.socket, handle: WorkerHandle, loaded: Preloaded) -> N
     request = read_request(client.recv)
     options = request.options
     total = request.kata.deadlines.total if options.total_seconds is None else options.total_seconds
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, total + BACKSTOP_SECONDS)
+    deadline.begin(request.kata, total)
     seed = random.SystemRandom().randrange(1, 2**31) if options.seed is None else options.seed
     began = time.perf_counter()
     try:
@@ -218,6 +230,7 @@ def _answer(client: socket.socket, handle: WorkerHandle, loaded: Preloaded) -> N
         answer = Answer(grade=msgspec.structs.replace(grade, seconds={"total": taken, **grade.seconds}))
     except KataError as error:
         answer = Answer(fault=Fault.of(error))
+    deadline.end()
     client.settimeout(REQUEST_SECONDS)
     client.sendall(pack(answer))
 

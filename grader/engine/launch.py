@@ -27,7 +27,7 @@ from grader.confine.apply import Prepared, confine, prepare
 from grader.confine.policy import Level, worker_policy
 from grader.confine.scratch import is_over, make_scratch, remove_scratch
 from grader.errors import GraderFault
-from grader.handles import ExitStatus, WorkerHandle
+from grader.handles import ExitStatus, Times, WorkerHandle
 
 POLL_SECONDS = 0.005  # only where the platform has no pidfd
 FOLDER_PREFIX = "kata-workers-"
@@ -55,8 +55,8 @@ class ChildProcess:
             self._reap()
         remove_scratch(self.scratch)
 
-    def starved(self) -> float:
-        return own.starved(self.pid)
+    def times(self) -> Times | None:
+        return times_of(self.pid)
 
     def overflows(self) -> bool:
         return is_over(self.scratch)
@@ -93,6 +93,12 @@ class ChildProcess:
         if self._pidfd is not None:
             os.close(self._pidfd)
             self._pidfd = None
+
+
+def times_of(pid: int) -> Times | None:
+    """What that process has used so far; None where nobody counts it."""
+    processor = own.processor_time(pid)
+    return None if processor is None else Times(processor, own.starved(pid))
 
 
 @dataclass(frozen=True)
@@ -175,14 +181,13 @@ def temporary_folder() -> Iterator[Path]:
 
 def make_named_folder(prefix: str) -> Path:
     """A new temporary folder, named after this process; those of processes that have gone are removed."""
-    parent = Path(tempfile.gettempdir())
-    _remove_left(parent, prefix)
-    return Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=parent))
+    remove_left(prefix)
+    return Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-"))
 
 
-def _remove_left(parent: Path, prefix: str) -> None:
+def remove_left(prefix: str = FOLDER_PREFIX) -> None:
     """Folders of this user's processes that have ended: their name says whose they were."""
-    for folder in parent.glob(f"{prefix}*"):
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         owner = folder.name.removeprefix(prefix).partition("-")[0]
         try:
             if owner.isdigit() and folder.lstat().st_uid == os.geteuid():

@@ -29,6 +29,7 @@ class Command(Enum):
     """What a connection to the user's engine is for."""
 
     GRADE = b"g"
+    PING = b"p"
     STATUS = b"s"
     STOP = b"q"
 

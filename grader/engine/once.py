@@ -1,6 +1,7 @@
-"""`python -m grader.engine.once`: one grade in a process of its own, request on stdin, answer on stdout.
+"""`python -m grader.engine.once PID`: one grade in a process of its own, request on stdin, answer on stdout.
 
-For callers that must not import torch, fork or block: threads, a cluster's tasks, whoever lost an engine.
+Every grade without an engine is made so: nothing of the caller's is in the memory that the worker inherits,
+threads may ask for it, and a judge that misses its deadline takes nobody with it.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import subprocess
 import sys
 
 from grader.catalog import Catalog, Kata
-from grader.engine.cold import grade_cold
+from grader.confine.process import die_with_parent
+from grader.engine import deadline
+from grader.engine.cold import START_SECONDS, grade_cold
 from grader.engine.messages import Answer, Fault, Garbled, Request, pack, read_answer, read_request
 from grader.errors import GraderFault, KataError
 from grader.grading import Options
 from grader.records import Grade, Submission
-
-START_SECONDS = 120.0  # the first `import torch` after an installation reads gigabytes
 
 
 def grade_in_subprocess(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Grade:
@@ -28,38 +29,54 @@ def grade_in_subprocess(submission: Submission, kata: Kata, catalog: Catalog, op
 def launch() -> subprocess.Popen[bytes]:
     """The fresh interpreter, waiting for its request. Killing it ends the grade."""
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "grader.engine.once"],
+        [sys.executable, "-P", "-m", "grader.engine.once", str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=None if os.environ.get("KATA_DEBUG") else subprocess.PIPE,
+        start_new_session=True,  # an interruption of the caller's is for the caller
     )
 
 
 def finish(process: subprocess.Popen[bytes], request: Request) -> Grade:
     """Hand it the request and wait for its grade; raises the judge's `KataError`."""
     total = request.options.total_seconds or request.kata.deadlines.total
+    at_most = deadline.seconds(request.kata.deadlines, total) + 2 * START_SECONDS
     with process:
         try:
-            out, err = process.communicate(pack(request), total + START_SECONDS)
+            out, err = process.communicate(pack(request), at_most)
             answer = read_answer(io.BytesIO(out).read)
-        except subprocess.TimeoutExpired as error:
-            raise GraderFault("A grade in a process of its own did not end.", "Run `kata doctor`.") from error
+        except subprocess.TimeoutExpired:
+            raise deadline.missed() from None
         except Garbled as error:
-            said = err.decode(errors="replace").strip().splitlines()
+            if -process.returncode in deadline.SIGNALS:
+                raise deadline.missed() from None
+            said = (err or b"").decode(errors="replace").strip().splitlines()
             last = said[-1] if said else f"exit code {process.returncode}"
             raise GraderFault(
-                f"A grade in a process of its own failed: {last}", "Run `kata doctor`."
+                f"A grade in a process of its own failed: {last}",
+                "Run `kata doctor`; KATA_DEBUG=1 shows the traceback.",
             ) from error
         finally:
             process.kill()
+            if process.wait() != 0:
+                _clear_up()
     if answer.fault is not None:
         raise answer.fault.error()
     assert answer.grade is not None
     return answer.grade
 
 
-def main() -> None:
-    """Nothing but the answer goes to standard output."""
+def _clear_up() -> None:
+    """Remove the folder of a grade that was ended from outside."""
+    from grader.engine.launch import remove_left
+
+    remove_left()
+
+
+def main(parent: int) -> None:
+    """Nothing but the answer goes to standard output; without `parent`, who asked, nothing goes on."""
+    if sys.platform == "linux":
+        die_with_parent(parent)
     answer_fd = os.dup(1)
     os.dup2(2, 1)
     request = read_request(sys.stdin.buffer.read)
@@ -73,4 +90,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]))

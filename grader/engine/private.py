@@ -30,13 +30,14 @@ import msgspec
 from grader import paths
 from grader.catalog import Catalog, Kata, load_catalog
 from grader.confine.process import clean_environment
-from grader.engine.client import EngineLost, Pending
+from grader.engine.client import EngineLost, Pending, expect_life
 from grader.engine.messages import Request
 from grader.engine.once import grade_in_subprocess
 from grader.grading import Options
 from grader.records import Grade, Submission
 
 READY = b"ready"
+PING = "ping"  # in place of an isolation: see `grader.engine.host`
 FOLDER_PREFIX = "kata-engine-"
 START_SECONDS = 120.0
 
@@ -96,22 +97,30 @@ class HostProcess:
 
     def begin(self, request: Request) -> Pending:
         """Hand one end of a new connection to the host."""
+        return Pending(self._pass_on_an_end(request.options.isolation), request, self.ask)
+
+    def ask(self) -> socket.socket:
+        """A connection on which the host and its judges' template show a sign of life."""
+        return self._pass_on_an_end(PING)
+
+    def _pass_on_an_end(self, note: str) -> socket.socket:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                self.pass_on(request.options.isolation, [theirs.fileno()])
+                self.pass_on(note, [theirs.fileno()])
         except EngineLost:
             ours.close()
             raise
-        return Pending(ours, request)
+        return ours
 
-    def pass_on(self, isolation: str, descriptors: list[int]) -> None:
+    def pass_on(self, note: str, descriptors: list[int]) -> None:
         """Let the host grade over the connection that is the first descriptor.
 
-        The rest is closed once nothing of the grade is left: no process, no folder, no descriptor.
+        `note` is the isolation, or `PING` for a sign of life and no grade. The rest is closed once nothing of
+        the grade is left: no process, no folder, no descriptor.
         """
         try:
-            socket.send_fds(self.control, [isolation.encode()], descriptors)
+            socket.send_fds(self.control, [note.encode()], descriptors)
         except OSError as error:
             raise EngineLost(str(error)) from error
 
@@ -161,7 +170,8 @@ class PrivateEngine:
         try:
             grade = self.begin(request).result()
         except EngineLost:
-            self._replace(host)
+            if host is not None:
+                self._replace_if_lost(host)
             grade = grade_in_subprocess(submission, kata, catalog, request.options)
         total = {"total": round(time.perf_counter() - began, 4)}
         return msgspec.structs.replace(grade, seconds={**grade.seconds, **total})
@@ -191,12 +201,15 @@ class PrivateEngine:
                 self._ready = True
             return self._host
 
-    def _replace(self, lost: HostProcess | None) -> None:
-        """A new host, unless another thread has seen to it, or the old one still answers to others."""
+    def _replace_if_lost(self, host: HostProcess) -> None:
+        """A new host, unless this one still answers, for others may be in its hands; or it was replaced."""
+        with contextlib.suppress(EngineLost, OSError):
+            expect_life(host.ask)
+            return
         with self._lock:
-            if lost is None or self._host is not lost:
+            if self._host is not host:
                 return
-            lost.close(0.0)
+            host.close(0.0)
             self._host = HostProcess.start(self._root)
             self._ready = False
 

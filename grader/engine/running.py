@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -29,10 +30,14 @@ class Running:
         self._cancelled = False
         self._under_way: Pending | subprocess.Popen[bytes] | None = None
 
-    def result(self) -> Grade:
-        """The grade; raises the judge's `KataError`, or `Cancelled`."""
+    def result(self, meanwhile: Callable[[], None] | None = None) -> Grade:
+        """The grade; raises the judge's `KataError`, or `Cancelled`.
+
+        `meanwhile` is called once while an engine grades. Where there is none, one is started for the next
+        time, when this grade no longer needs the processors.
+        """
         began = time.perf_counter()
-        grade = self._warm() or self._cold()
+        grade = self._warm(meanwhile) or self._cold()
         total = {"total": round(time.perf_counter() - began, 4)}
         return msgspec.structs.replace(grade, seconds={**grade.seconds, **total})
 
@@ -45,16 +50,15 @@ class Running:
             elif self._under_way is not None:
                 self._under_way.kill()
 
-    def _warm(self) -> Grade | None:
+    def _warm(self, meanwhile: Callable[[], None] | None) -> Grade | None:
         if self._engine is None:
             return None
         try:
             pending = self._engine.begin(self._request)
             self._keep(pending)
-            return self._engine.finish(pending)
+            return self._engine.finish(pending, meanwhile)
         except EngineLost:
             self._check()
-            self._engine.start()
             return None
 
     def _cold(self) -> Grade:
@@ -63,6 +67,8 @@ class Running:
         try:
             return finish(process, self._request)
         finally:
+            if self._engine is not None:
+                self._engine.start()
             self._check()
 
     def _keep(self, under_way: Pending | subprocess.Popen[bytes]) -> None:

@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +20,12 @@ from pathlib import Path
 import msgspec
 
 from grader import paths
-from grader.catalog import Catalog, Kata
 from grader.confine.process import clean_environment
 from grader.engine.client import ANSWER_SECONDS, EngineLost, Pending
 from grader.engine.messages import Command, Request
 from grader.engine.place import NoPlace, Place, place
 from grader.engine.private import user_site
-from grader.grading import Options
-from grader.records import Grade, Record, Submission
+from grader.records import Grade, Record
 
 STOP_SECONDS = 25.0
 CREDENTIALS = struct.Struct("3i")  # struct ucred: process, user, group
@@ -64,20 +61,14 @@ class SharedEngine:
 
     def begin(self, request: Request) -> Pending:
         """Start a grading; raises `EngineLost` when no engine is there."""
-        connection = self._connect()
-        try:
-            connection.sendall(Command.GRADE.head(request.options.isolation))
-        except OSError as error:
-            connection.close()
-            raise EngineLost(str(error)) from error
-        return Pending(connection, request)
+        return Pending(self._command(Command.GRADE.head(request.options.isolation)), request, self._ask)
 
     def grade(self, request: Request) -> Grade:
         """A grade from the running engine; raises `EngineLost`."""
         return self.finish(self.begin(request))
 
     def finish(self, pending: Pending, meanwhile: Callable[[], None] | None = None) -> Grade:
-        """The outcome of what `begin` gave; raises `EngineLost`. An engine that does not answer is ended."""
+        """The outcome of what `begin` gave; raises `EngineLost`. An engine that answers nobody is ended."""
         engine = peer(pending.connection)[0]
         try:
             return pending.result(meanwhile)
@@ -86,24 +77,6 @@ class SharedEngine:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(engine, signal.SIGKILL)
             raise
-
-    def try_grade(
-        self,
-        submission: Submission,
-        kata: Kata,
-        catalog: Catalog,
-        options: Options,
-        meanwhile: Callable[[], None] | None = None,
-    ) -> Grade | None:
-        """A grade from the running engine; None when it gives none, for whatever reason."""
-        began = time.perf_counter()
-        try:
-            pending = self.begin(Request.of(submission, kata, catalog, options))
-            grade = self.finish(pending, meanwhile)
-        except EngineLost:
-            return None
-        total = {"total": round(time.perf_counter() - began, 4)}
-        return msgspec.structs.replace(grade, seconds={**grade.seconds, **total})
 
     def start(self) -> None:
         """Start the engine in the background, unless one runs; of two that start at once one stays."""
@@ -162,6 +135,19 @@ class SharedEngine:
             except OSError:
                 return True  # it left before it heard of it
         return True
+
+    def _ask(self) -> socket.socket:
+        """A connection on which the engine shows a sign of life, through all its processes."""
+        return self._command(Command.PING.head())
+
+    def _command(self, head: bytes) -> socket.socket:
+        connection = self._connect()
+        try:
+            connection.sendall(head)
+        except OSError as error:
+            connection.close()
+            raise EngineLost(str(error)) from error
+        return connection
 
     def _connect(self) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX)

@@ -5,8 +5,7 @@ waits for the judge, nor the judge for it. A request's time begins when the judg
 all earlier ones read.
 
 Whatever the worker does — trickle, hang, die, lie about lengths, ignore signals — each wait ends by its
-deadline with a reply or with `WorkerLost`. Time that the worker waited for a processor is not its own: the
-deadline moves by that much, and at most to the double.
+deadline (`patience.py`) with a reply or with `WorkerLost`.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from typing import Literal
 from torch import Tensor
 
 from grader.handles import ExitStatus, WorkerHandle
+from grader.judge.patience import LOOK_SECONDS, OutOf, OutOfTime, Patience
 from grader.protocol import (
     PREFIX,
     Build,
@@ -46,13 +46,12 @@ from grader.records import Printed
 SHOWN_OUTPUT = 64 * 1024
 GRACE = 0.5  # seconds to learn how a worker ended, after it closed the channel
 START_SECONDS = 120.0  # until a worker is there: a fresh interpreter may read torch from a cold disk
-LOOK_SECONDS = 0.2  # between looks at the worker's scratch folder
 
-
-Why = Literal["hang", "total", "ended", "garbage", "files"]
+Why = OutOf | Literal["ended", "garbage", "files"]
 Stage = Literal["load", "build", "forward"]
 Answer = tuple[Reply, dict[str, Tensor]]
 Pending = Callable[[], Answer]  # waits for the reply; raises `WorkerLost`, then and ever after
+Kind = tuple[type[Request], bool, bool]  # the request, in training, with gradients
 STAGES: dict[type[Request], Stage] = {Load: "load", Build: "build", Describe: "build", Call: "forward"}
 REPLIES: dict[type[Request], type[Reply]] = {Load: Loaded, Build: Built, Describe: Built, Call: Called}
 
@@ -62,7 +61,10 @@ class Overflow(Exception):
 
 
 class WorkerLost(Exception):
-    """No reply will come any more: why, after how many seconds, and what was being done."""
+    """No reply will come any more: why, after how many seconds, and what was being done.
+
+    The seconds of a limit are those that it allows: how long they took to pass says nothing about the answer.
+    """
 
     def __init__(
         self,
@@ -86,29 +88,35 @@ class _Posted:
 
     request: type[Request]
     seconds: float
+    first: bool  # of its kind
     answer: Answer | None = None
 
 
 @dataclass
 class Channel:
-    """Requests out, replies in, and what the candidate printed along the way."""
+    """Requests out, replies in, and what the candidate printed along the way.
+
+    `stretch` multiplies the time of each call, for callers who give the whole grade more than the kata does.
+    """
 
     handle: WorkerHandle
     total_seconds: float
     clock: Callable[[], float] = time.monotonic
+    stretch: float = 1.0
     _printed: bytearray = field(default_factory=bytearray, init=False)
     _dropped: int = field(default=0, init=False)
     _output_open: bool = field(default=True, init=False)
     _outgoing: bytearray = field(default_factory=bytearray, init=False)
     _incoming: bytearray = field(default_factory=bytearray, init=False)
     _posted: deque[_Posted] = field(default_factory=deque, init=False)
+    _kinds: set[Kind] = field(default_factory=set, init=False)
     _deaf: OSError | None = field(default=None, init=False)  # why nothing more can be sent
     lost: WorkerLost | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self._ends_at = self.clock() + self.total_seconds
         self._looked_at = self.clock()
-        self._patience = self._starved_before = 0.0
+        self._patience = Patience(self.handle.process, self.clock)
+        self._patience.start(self.total_seconds)
         self.handle.channel.setblocking(False)
         os.set_blocking(self.handle.output_fd, False)
 
@@ -123,26 +131,28 @@ class Channel:
         Raises `WorkerLost`, which at this point says nothing about the candidate.
         """
         started = self.clock()
-        self._patience, self._starved_before = 0.0, 0.0
+        self._patience.start(seconds)
         try:
-            reply, _ = self._reply(started + seconds)
+            reply, _ = self._reply()
             if not isinstance(reply, Confined):
                 raise ProtocolError(f"a {type(reply).__name__} is no greeting")
         except ProtocolError as error:
             self._lose("garbage", started, "load", str(error))
-        except TimeoutError:
-            self._lose("hang", started, "load")
+        except OutOfTime as over:
+            self._lose(over.why, started, "load", seconds=over.seconds)
         except OSError as error:
             self._lose("ended", started, "load", str(error))
         else:
-            self._ends_at = self.clock() + self.total_seconds
+            self._patience.start(self.total_seconds)
             return reply
         assert self.lost is not None
         raise self.lost
 
     def post(self, request: Request, tensors: dict[str, Tensor] | None, seconds: float) -> Pending:
         """Send a request; what is returned waits for its reply, at most so long."""
-        posted = _Posted(type(request), seconds)
+        kind = _kind(request, tensors)
+        posted = _Posted(type(request), seconds * self.stretch, kind not in self._kinds)
+        self._kinds.add(kind)
         if self.lost is None:
             try:
                 self._outgoing += encode(request, tensors)
@@ -163,21 +173,18 @@ class Channel:
         """The reply to the oldest request that has none, or `lost`."""
         posted = self._posted.popleft()
         started = self.clock()
-        self._patience, self._starved_before = posted.seconds, self.handle.process.starved()
+        self._patience.next(posted.seconds, first=posted.first)
         stage = STAGES[posted.request]
-        ends_at = min(started + posted.seconds, self._ends_at)
         try:
-            reply, back = self._reply(ends_at)
+            reply, back = self._reply()
+            self._patience.heard()
             if not isinstance(reply, REPLIES[posted.request] | Failure):
                 raise ProtocolError(f"a {type(reply).__name__} is no answer to a {posted.request.__name__}")
             posted.answer = reply, back
         except ProtocolError as error:
             self._lose("garbage", started, stage, str(error))
-        except TimeoutError:
-            if self._ends_at < started + posted.seconds:
-                self._lose("total", started, stage)
-            else:  # the time it was given; how long that took to pass here says nothing about the answer
-                self._lose("hang", started, stage, seconds=posted.seconds)
+        except OutOfTime as over:
+            self._lose(over.why, started, stage, seconds=over.seconds)
         except OSError as error:
             self._lose("ended", started, stage, str(error))
         except Overflow:
@@ -204,11 +211,11 @@ class Channel:
         taken = self.clock() - started if seconds is None else seconds
         self.lost = WorkerLost(why, taken, status, stage, detail)
 
-    def _reply(self, ends_at: float) -> Answer:
+    def _reply(self) -> Answer:
         """One frame."""
-        header_length, body_length = frame_lengths(self._receive(PREFIX.size, ends_at))
-        reply = decode_reply(self._receive(header_length, ends_at))
-        return reply, decode_tensors(self._receive(body_length, ends_at))
+        header_length, body_length = frame_lengths(self._receive(PREFIX.size))
+        reply = decode_reply(self._receive(header_length))
+        return reply, decode_tensors(self._receive(body_length))
 
     def _push(self) -> None:
         """Send what the worker has room for."""
@@ -223,17 +230,16 @@ class Channel:
                 return
             del self._outgoing[:sent]
 
-    def _receive(self, count: int, ends_at: float) -> bytes:
+    def _receive(self, count: int) -> bytes:
         """Exactly `count` bytes; memory grows with what arrived, not with what was announced."""
         while len(self._incoming) < count:
-            if self._left(ends_at) <= 0:
-                raise TimeoutError
+            self._patience.check()
             try:
                 part = self.handle.channel.recv(1 << 16)
             except BlockingIOError:
                 if self._deaf is not None:
                     raise self._deaf from None
-                self._wait(ends_at)
+                self._wait()
                 continue
             if not part:
                 raise ConnectionResetError("the worker closed the channel")
@@ -242,7 +248,7 @@ class Channel:
         del self._incoming[:count]
         return data
 
-    def _wait(self, ends_at: float) -> None:
+    def _wait(self) -> None:
         """Until there is something to read; meanwhile requests go out and what is printed comes in."""
         with selectors.DefaultSelector() as selector:
             selector.register(self.handle.channel, selectors.EVENT_READ)
@@ -252,10 +258,8 @@ class Channel:
                 selector.register(self.handle.output_fd, selectors.EVENT_READ)
             while True:
                 self._look_at_files()
-                left = self._left(ends_at)
-                if left <= 0:
-                    raise TimeoutError
-                for key, events in selector.select(min(left, LOOK_SECONDS)):
+                self._patience.check()
+                for key, events in selector.select(self._patience.look_in()):
                     if key.fileobj is not self.handle.channel:
                         if not self._take_output():
                             selector.unregister(self.handle.output_fd)
@@ -267,13 +271,6 @@ class Channel:
                             selector.modify(self.handle.channel, selectors.EVENT_READ)
                 if self._deaf is not None:
                     return
-
-    def _left(self, ends_at: float) -> float:
-        """Seconds until the deadline, as far as the machine let the worker work."""
-        left = ends_at - self.clock()
-        if left > 0 or not self._patience:
-            return left
-        return left + min(self.handle.process.starved() - self._starved_before, self._patience)
 
     def _look_at_files(self) -> None:
         """The kernel bounds each file that a worker writes, but not how many."""
@@ -308,3 +305,9 @@ class Channel:
                     return
             except OSError:
                 return
+
+
+def _kind(request: Request, tensors: dict[str, Tensor] | None) -> Kind:
+    """Requests of one kind run the same parts of torch; the first one imports them."""
+    training = isinstance(request, Call) and request.training
+    return type(request), training, tensors is not None and "cotangent" in tensors

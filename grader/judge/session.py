@@ -58,7 +58,7 @@ def judge(
     """Grade through a running worker; ends the worker whatever happens. Content that is `loaded` stays so."""
     started = clock()
     torch.set_num_threads(1)
-    channel = Channel(handle, total_seconds)
+    channel = Channel(handle, total_seconds, stretch=max(1.0, total_seconds / kata.deadlines.total))
     try:
         isolation = _isolation(channel)
         content = next((known for known in loaded if known.kata == kata), None)
@@ -66,6 +66,7 @@ def judge(
             content = load_content(kata, catalog)
         graded = judge_caller(submission, content, channel, seed)
         channel.settle()
+        _had_its_time(channel)
     finally:
         channel.close()
     environment = Environment(
@@ -80,6 +81,16 @@ def judge(
         environment=environment,
         seconds={**graded.seconds, "judge": round(clock() - started, 4)},
     )
+
+
+def _had_its_time(channel: Channel) -> None:
+    """Raises `GraderFault` when the time ran out on a machine that gave the answer too little of it."""
+    if channel.lost is not None and channel.lost.why == "crowded":
+        raise GraderFault(
+            f"This machine was too busy to grade it: {2 * channel.total_seconds:.0f} s went by, and other"
+            " programs had the processors for most of them.",
+            "That says nothing about the answer. Grade it again when less runs, or with a longer --timeout.",
+        )
 
 
 def _isolation(channel: Channel) -> str:

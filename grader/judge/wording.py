@@ -15,6 +15,9 @@ STAGES = {
     "reply": "while its answer was being sent",
 }
 
+WAITED = " It was not computing: look for a sleep, or for something that never comes (a lock, a thread)."
+SPUN_OR_WAITED = " Look for a loop that never ends, or for something that it waits for."
+
 
 def sentence(problem: Failure | WorkerLost, file_name: str) -> str:
     """What happened, for the candidate: file and line where known, never a traceback of ours."""
@@ -72,11 +75,15 @@ def _class_missing(failure: Failure) -> str:
 
 def _lost(lost: WorkerLost) -> str:
     where = STAGES[lost.stage]
-    if lost.why == "hang":
+    if lost.why == "spins":
+        stopped = f"The code did not finish within {lost.seconds:.1f} s of processor time {where}"
+        return stopped + " and was stopped. Look for a loop that never ends."
+    if lost.why in ("waits", "hang"):
         stopped = f"The code did not finish within {lost.seconds:.1f} s {where} and was stopped."
-        return stopped + " Look for a loop that never ends."
-    if lost.why == "total":
-        return f"The time for the whole grade ran out {where}, after {lost.seconds:.1f} s there."
+        return stopped + (WAITED if lost.why == "waits" else SPUN_OR_WAITED)
+    if lost.why in ("total", "crowded"):  # of the second the session makes the grader's fault
+        all_calls = f"all its calls together may take {lost.seconds:.1f} s"
+        return f"The time for the whole grade ran out {where}: {all_calls} (`--timeout` sets another limit)."
     if lost.why == "garbage":
         return (
             f"The code wrote something of its own into the grader's channel {where}; the grade ended there."

@@ -210,3 +210,25 @@ os.kill(rival, 9)
 
     def test_it_is_nothing_for_a_process_that_is_not_there(self) -> None:
         assert process.starved(-1) == 0.0
+
+
+class TestProcessorTime:
+    def test_it_is_that_of_all_threads_whatever_the_process_is_called(self) -> None:
+        code = """
+import os, threading, time
+from grader.confine.process import processor_time
+open("/proc/self/comm", "w").write("a) R 1 (b")
+def burn():
+    ends_at = time.thread_time() + 0.3
+    while time.thread_time() < ends_at: pass
+before, threads = processor_time(os.getpid()), [threading.Thread(target=burn) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+used = processor_time(os.getpid()) - before
+time.sleep(0.2)
+print(used > 0.5, abs(processor_time(os.getpid()) - time.process_time()) < 0.05)
+"""
+        assert python(code) == "True True\n"
+
+    def test_nobody_counts_it_for_a_process_that_is_not_there(self) -> None:
+        assert process.processor_time(-1) is None

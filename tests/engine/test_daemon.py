@@ -149,6 +149,7 @@ def test_one_that_hangs_is_ended_and_replaced(
     shared: SharedEngine, catalog: Catalog, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     monkeypatch.setattr(client, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(client, "PING_SECONDS", 0.5)
     status = running(shared)
     os.kill(getattr(status, part), signal.SIGSTOP)
     grade = grading.grade(solution(catalog, "v1"), catalog.get("v1"), catalog)

@@ -19,6 +19,8 @@ from grader.engine.private import PrivateEngine, private_engine
 from grader.errors import GraderFault
 from grader.grading import Options
 from tests.engine.answers import HANGS, solution, submission, timeless, wrong
+from tests.engine.test_daemon import until
+from tests.engine.test_nothing_left import children
 
 
 @pytest.mark.parametrize("kata", [kata.id for kata in load_catalog().katas])
@@ -91,6 +93,22 @@ def test_a_killed_host_costs_no_verdict(catalog: Catalog) -> None:
         lost = engine.grade(wrong(catalog), catalog.get("v3"), catalog, Options(seed=3))
         again = engine.grade(wrong(catalog), catalog.get("v3"), catalog, Options(seed=3))
     assert timeless(before) == timeless(lost) == timeless(again)
+
+
+def test_a_killed_judge_costs_nobody_else_the_host(engine: PrivateEngine, catalog: Catalog) -> None:
+    kata = catalog.get("v1")
+    assert engine.grade(solution(catalog, "v1"), kata, catalog).verdict == "passed"  # so it is ready
+    host = engine.pid
+    assert host is not None
+    until(lambda: len(children(host)) == 1)  # the worker of that grade has gone
+    [template] = children(host)
+    with ThreadPoolExecutor(2) as threads:
+        hanging = threads.submit(engine.grade, submission(HANGS), kata, catalog, Options(total_seconds=1.0))
+        until(lambda: children(template))
+        os.kill(children(template)[0], signal.SIGKILL)
+        assert engine.grade(solution(catalog, "v1"), kata, catalog).verdict == "passed"
+        assert hanging.result().verdict == "unrunnable"  # cold
+    assert engine.pid == host
 
 
 def test_one_grade_in_a_process_of_its_own(catalog: Catalog) -> None:

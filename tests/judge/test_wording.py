@@ -53,8 +53,10 @@ def test_a_long_text_is_cut() -> None:
 @pytest.mark.parametrize(
     ("why", "status", "said"),
     [
+        ("spins", None, "did not finish within 4.0 s of processor time in forward and was stopped. Look"),
+        ("waits", None, "did not finish within 4.0 s in forward and was stopped. It was not computing"),
         ("hang", None, "did not finish within 4.0 s in forward and was stopped. Look for a loop"),
-        ("total", None, "The time for the whole grade ran out in forward"),
+        ("total", None, "ran out in forward: all its calls together may take 4.0 s (`--timeout` sets"),
         ("garbage", None, "wrote something of its own into the grader's channel"),
         ("ended", None, "closed the grader's channel"),
         ("ended", ExitStatus(code=0), "ended the process itself in forward (exit status 0)"),
