@@ -42,10 +42,10 @@ def grade(
 ) -> Grade:
     """Grade one submission in a worker process of its own.
 
-    The user's engine does it if it runs. If not, or if it is lost on the way, this process does it at once,
-    and an engine is started for the next time. Isolation that was asked for and is not to be had gives the
-    verdict `grader_error`; nothing of the submission has run then. `meanwhile` is called once while an engine
-    grades, for what the caller needs afterwards; without an engine it is not called.
+    The user's engine does it if it runs. If not, or if it is lost on the way, a fresh interpreter does it at
+    once, and an engine is started for the next time. Isolation that was asked for and is not to be had gives
+    the verdict `grader_error`; nothing of the submission has run then. `meanwhile` is called once while an
+    engine grades, for what the caller needs afterwards; without an engine it is not called.
     """
     options = options or Options()
     try:
@@ -88,10 +88,10 @@ def _grade(
         warm = engine.try_grade(submission, kata, catalog, options, meanwhile)
         if warm is not None:
             return warm
-    from grader.engine.cold import grade_cold
+    from grader.engine.once import grade_in_subprocess
 
     try:
-        return grade_cold(submission, kata, catalog, options)
+        return grade_in_subprocess(submission, kata, catalog, options)
     finally:
         if engine is not None:
             engine.start()

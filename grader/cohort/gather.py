@@ -34,8 +34,8 @@ def gather(paths: Sequence[str], folder: Path, catalog: Catalog, kata: Kata | No
         found = False
         for name, file, submission, reason, wanted in _found(path, folder):
             found = True
-            wanted = wanted or (kata.id if kata else None)
-            yield _entry(_text(name), _text(file), submission, reason, catalog, wanted)
+            answers = wanted or (kata.id if kata else None)
+            yield _entry(_text(name), _text(file), submission, reason, catalog, answers)
         if not found:
             raise UsageError(
                 f"There are no answers in {path}.",

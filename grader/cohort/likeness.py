@@ -96,4 +96,6 @@ def alike(
 
 
 def _hash(gram: list[str]) -> int:
-    return int.from_bytes(hashlib.blake2b("\0".join(gram).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+    return int.from_bytes(
+        hashlib.blake2b("\0".join(gram).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+    )

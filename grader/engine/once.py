@@ -9,9 +9,18 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import get_args
+
+import msgspec
 
 from grader.catalog import Catalog, Kata
-from grader.engine.cold import grade_cold
+from grader.confine.policy import Level, unnamed
+from grader.confine.process import clean_environment, die_with_parent
+from grader.engine.cold import cold_worker, grade_cold
+from grader.engine.launch import kept_from_workers, user_site
 from grader.engine.messages import Answer, Fault, Garbled, Request, pack, read_answer, read_request
 from grader.errors import GraderFault, KataError
 from grader.grading import Options
@@ -22,13 +31,23 @@ START_SECONDS = 120.0  # the first `import torch` after an installation reads gi
 
 def grade_in_subprocess(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Grade:
     """Grade cold, in a fresh interpreter."""
-    return finish(launch(), Request.of(submission, kata, catalog, options))
+    began = time.perf_counter()
+    request = Request.of(submission, kata, catalog, options)
+    grade = finish(launch(options.isolation, catalog.root), request)
+    total = {"total": round(time.perf_counter() - began, 4)}
+    return msgspec.structs.replace(grade, seconds={**grade.seconds, **total})
 
 
-def launch() -> subprocess.Popen[bytes]:
-    """The fresh interpreter, waiting for its request. Killing it ends the grade."""
+def launch(level: Level, root: Path) -> subprocess.Popen[bytes]:
+    """The fresh interpreter, waiting for its request. Killing it ends the grade.
+
+    It is told as little of the user as an engine is: what it knows, its worker inherits.
+    """
+    temporary = Path(tempfile.gettempdir())
+    deny = (unnamed(root), *kept_from_workers())
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "grader.engine.once"],
+        [sys.executable, "-P", "-m", "grader.engine.once", level, *deny],
+        env={**clean_environment(temporary), **user_site()},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -58,13 +77,17 @@ def finish(process: subprocess.Popen[bytes], request: Request) -> Grade:
     return answer.grade
 
 
-def main() -> None:
-    """Nothing but the answer goes to standard output."""
+def main(name: str, *deny: str) -> None:
+    """Nothing but the answer goes to standard output. The request is read when there is a worker."""
+    if sys.platform == "linux":
+        die_with_parent(os.getppid())
+    levels: dict[str, Level] = {level: level for level in get_args(Level)}
     answer_fd = os.dup(1)
     os.dup2(2, 1)
-    request = read_request(sys.stdin.buffer.read)
     try:
-        grade = grade_cold(request.submission, request.kata, request.catalog, request.options)
+        with cold_worker(levels[name], deny) as worker:
+            request = read_request(sys.stdin.buffer.read)
+            grade = grade_cold(request.submission, request.kata, request.catalog, request.options, worker)
         answer = Answer(grade=grade)
     except KataError as error:
         answer = Answer(fault=Fault.of(error))
@@ -73,4 +96,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

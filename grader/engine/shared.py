@@ -24,9 +24,9 @@ from grader import paths
 from grader.catalog import Catalog, Kata
 from grader.confine.process import clean_environment
 from grader.engine.client import ANSWER_SECONDS, EngineLost, Pending
+from grader.engine.launch import user_site
 from grader.engine.messages import Command, Request
 from grader.engine.place import NoPlace, Place, place
-from grader.engine.private import user_site
 from grader.grading import Options
 from grader.records import Grade, Record, Submission
 
