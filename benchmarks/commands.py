@@ -23,9 +23,14 @@ TORCH = [sys.executable, "-c", "import torch"]
 
 # As on macOS, where the worker is a fresh interpreter.
 SPAWNED = """
-import sys, types
-import grader.engine.cold as cold
-cold.sys = types.SimpleNamespace(platform="darwin", modules=sys.modules)
+import subprocess, types
+import grader.engine.once as once
+COLD = "import sys, types, grader.engine.cold as cold; cold.sys = types.SimpleNamespace(platform='darwin')"
+COLD += "; from grader.engine.once import main; main(*sys.argv[1:])"
+def started(words, **more):
+    place = words.index("-m")
+    return subprocess.Popen([*words[:place], "-c", COLD, *words[place + 2:]], **more)
+once.subprocess = types.SimpleNamespace(**{**vars(subprocess), "Popen": started})
 from grader.cli.main import main
 main()
 """

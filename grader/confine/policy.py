@@ -69,8 +69,11 @@ def unnamed(path: Path) -> str:
 
     What the host knows, its workers inherit: where the user's history lies is none of their business.
     """
-    place = path.resolve()
-    return ",".join(_digest(each) for each in (place, *place.parents))
+    return _unnamed(path.resolve())
+
+
+def _unnamed(path: Path) -> str:
+    return ",".join(_digest(each) for each in (path, *path.parents))
 
 
 def _digest(path: Path) -> str:
@@ -98,7 +101,7 @@ def worker_policy(
     for folder in packages:
         denied |= _own_entries(folder)
 
-    grants = _Grants((*deny, *map(unnamed, denied)), packages)
+    grants = _Grants((*deny, *map(_unnamed, denied)), packages)
     # A folder of packages beneath a denied one (an environment inside the checkout) is a root all the same.
     for root in (*roots, *(path for path in packages if path not in roots)):
         grants.add(root)

@@ -1,6 +1,7 @@
 """`python -m grader.engine.once`: one grade in a process of its own, request on stdin, answer on stdout.
 
-For callers that must not import torch, fork or block: threads, a cluster's tasks, whoever lost an engine.
+Every grade without an engine is made so: what its caller knows (the history, the home) is not in the process
+that the worker is forked from, and threads and a cluster's tasks need neither import torch nor fork.
 """
 
 from __future__ import annotations

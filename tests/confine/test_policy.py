@@ -110,7 +110,7 @@ class TestGrants:
     """The walk around what is denied."""
 
     def grants(self, folder: Path, *denied: Path) -> policy._Grants:
-        found = policy._Grants(set(denied), [folder])
+        found = policy._Grants(map(policy._unnamed, denied), [folder])
         found.add(folder)
         return found
 
