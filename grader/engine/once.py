@@ -47,7 +47,7 @@ def launch(level: Level, root: Path) -> subprocess.Popen[bytes]:
     temporary = Path(tempfile.gettempdir())
     deny = (unnamed(root), *kept_from_workers())
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "grader.engine.once", level, *deny],
+        [sys.executable, "-P", "-m", "grader.engine.once", str(os.getpid()), level, *deny],
         env={**clean_environment(temporary), **user_site()},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -78,10 +78,10 @@ def finish(process: subprocess.Popen[bytes], request: Request) -> Grade:
     return answer.grade
 
 
-def main(name: str, *deny: str) -> None:
+def main(parent: str, name: str, *deny: str) -> None:
     """Nothing but the answer goes to standard output. The request is read when there is a worker."""
     if sys.platform == "linux":
-        die_with_parent(os.getppid())
+        die_with_parent(int(parent))  # it may have ended already
     levels: dict[str, Level] = {level: level for level in get_args(Level)}
     answer_fd = os.dup(1)
     os.dup2(2, 1)
