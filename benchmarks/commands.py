@@ -22,21 +22,18 @@ KATA = [sys.executable, "-c", "from grader.cli.main import main; main()"]
 TORCH = [sys.executable, "-c", "import torch"]
 
 # As on macOS, where the worker is a fresh interpreter.
-SPAWNED = '''
-import os, subprocess, sys
-from grader.engine import running
+SPAWNED = """
+import subprocess, types
+import grader.engine.once as once
+COLD = "import sys, types, grader.engine.cold as cold; cold.sys = types.SimpleNamespace(platform='darwin')"
+COLD += "; from grader.engine.once import main; main(*sys.argv[1:])"
+def started(words, **more):
+    place = words.index("-m")
+    return subprocess.Popen([*words[:place], "-c", COLD, *words[place + 2:]], **more)
+once.subprocess = types.SimpleNamespace(**{**vars(subprocess), "Popen": started})
 from grader.cli.main import main
-JUDGE = """
-import sys, types
-import grader.engine.cold as cold
-cold.sys = types.SimpleNamespace(platform="darwin", modules=sys.modules)
-from grader.engine.once import main
-main(int(sys.argv[1]))
-"""
-pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-running.launch = lambda: subprocess.Popen([sys.executable, "-c", JUDGE, str(os.getpid())], **pipes)
 main()
-'''
+"""
 
 TEN_LINES = """
 import click

@@ -6,10 +6,15 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from grader import migrations
 from grader.errors import GraderFault
+from grader.stored import Row
+
+R = TypeVar("R", bound=Row)
 
 # What SQLite's error means for a person, by the first two words of its name.
 _DAMAGED = (
@@ -45,6 +50,11 @@ class HistoryUnavailable(GraderFault):
     """The history cannot be read or written. Grading does not need it."""
 
 
+def record_of(kind: type[R], row: tuple[Any, ...]) -> R:
+    """A row of the columns of `kind`, in their order; raises `msgspec.ValidationError` where it is none."""
+    return msgspec.convert(dict(zip(kind.__struct_fields__, row, strict=True)), kind)
+
+
 class Database:
     """One SQLite file, opened at the first use and created by the first write.
 
@@ -55,6 +65,7 @@ class Database:
         self.path = path
         self._busy_seconds = busy_seconds
         self._connection: sqlite3.Connection | None = None
+        self.passed_over: set[str] = set()  # the ids of rows that are none, and were left out
 
     def close(self) -> None:
         """Let go of the file. The next use opens it again."""
@@ -68,6 +79,18 @@ class Database:
             if self._connection is None and not self.path.exists():
                 return []
             return self._open().execute(query, values).fetchall()
+
+    def records(self, kind: type[R], source: str, **values: object) -> list[R]:
+        """The rows of `source`, a table and what follows it, as records; what is no such row is left out."""
+        rows = self.rows(f"SELECT {', '.join(kind.__struct_fields__)} FROM {source}", **values)
+        return [record for row in rows if (record := self._record(kind, row)) is not None]
+
+    def _record(self, kind: type[R], row: tuple[Any, ...]) -> R | None:
+        try:
+            return record_of(kind, row)
+        except msgspec.ValidationError:
+            self.passed_over.add(str(row[kind.__struct_fields__.index("uuid")]))
+            return None
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
 
 import msgspec
 
 from grader.database import Database, HistoryUnavailable
-from grader.records import Grade, Record, Submission, Verdict, decode_grade, encode_grade
+from grader.errors import KataError
+from grader.records import Grade, Record, Submission, Verdict, encode_grade
+from grader.stored import AttemptRow, Origin, SolutionRow, StartKind, StartRow, read_grade
 
 Clock = Callable[[], datetime]  # the time now, with its time zone
-StartKind = Literal["start", "reset", "found"]
 
 # The start that hints belong to: finding a file that was there already begins no new sitting.
 _SITTING = (
     "(SELECT uuid FROM starts WHERE kata = :kata AND kind != 'found' ORDER BY at DESC, id DESC LIMIT 1)"
 )
-_HINTS_TAKEN = f"SELECT max(number) FROM hints WHERE kata = :kata AND start_uuid IS {_SITTING}"
-_PASSED_BEFORE_POINTS = "(verdict = 'passed') * 1000000 + points"
+_HINTS_TAKEN = (
+    "SELECT max(number) FROM hints WHERE kata = :kata AND typeof(number) = 'integer'"
+    f" AND start_uuid IS {_SITTING}"
+)
+
+
+class GradeUnreadable(HistoryUnavailable):
+    """One grade cannot be read. The rest of the history can."""
+
+
+class PassedOver(KataError):
+    """Rows of the history that are none: an older version imported them, or something wrote over them."""
 
 
 class Start(Record):
@@ -44,7 +54,7 @@ class Attempt(Record):
     path: Path | None
     sha256: str | None
     start_uuid: str | None
-    origin: str
+    origin: Origin
     verdict: Verdict
     points: int
     max_points: int
@@ -98,7 +108,7 @@ class History:
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO starts (uuid, kata, at, path, folder, kind) VALUES (?, ?, ?, ?, ?, ?)",
-                (start.uuid, kata, _text(start.at), _path_text(path), _path_text(path.parent), kind),
+                (start.uuid, kata, time_text(start.at), _path_text(path), _path_text(path.parent), kind),
             )
         return start
 
@@ -106,25 +116,25 @@ class History:
         self, *, kata: str | None = None, path: Path | None = None, folder: Path | None = None
     ) -> list[Start]:
         """Starts, the latest first; of one kata, one file or one folder where given."""
-        rows = self._database.rows(
-            "SELECT uuid, kata, at, path, kind FROM starts WHERE (:kata IS NULL OR kata = :kata)"
-            " AND (:path IS NULL OR path = :path) AND (:folder IS NULL OR folder = :folder)"
-            " ORDER BY at DESC, id DESC",
+        rows = self._database.records(
+            StartRow,
+            "starts WHERE (:kata IS NULL OR kata = :kata) AND (:path IS NULL OR path = :path)"
+            " AND (:folder IS NULL OR folder = :folder) ORDER BY at DESC, id DESC",
             kata=kata,
             path=_path_text(path),
             folder=_path_text(folder),
         )
-        return [Start(uuid=r[0], kata=r[1], at=_time(r[2]), path=Path(r[3]), kind=r[4]) for r in rows]
+        return [Start(uuid=r.uuid, kata=r.kata, at=r.at, path=Path(r.path), kind=r.kind) for r in rows]
 
     def began(self, attempt: Attempt) -> datetime | None:
         """When work on the file of an attempt began; `None` when that is not known."""
-        rows = self._database.rows("SELECT at FROM starts WHERE uuid = :uuid", uuid=attempt.start_uuid)
-        return _time(rows[0][0]) if rows else None
+        rows = self._database.records(StartRow, "starts WHERE uuid = :uuid", uuid=attempt.start_uuid)
+        return rows[0].at if rows else None
 
     # Attempts
 
     def record_attempt(
-        self, grade: Grade, submission: Submission | None, path: Path | None, origin: str = "grade"
+        self, grade: Grade, submission: Submission | None, path: Path | None, origin: Origin = "grade"
     ) -> Attempt:
         """Keep a grade with the source that got it; `submission` is `None` when the file was unreadable."""
         with self._database.writing() as connection:
@@ -161,22 +171,19 @@ class History:
 
     def attempts(self, kata: str | None = None, limit: int | None = None) -> list[Attempt]:
         """Attempts, the latest first; of one kata where given."""
-        rows = self._database.rows(
-            f"SELECT {_ATTEMPT_COLUMNS} FROM attempts WHERE :kata IS NULL OR kata = :kata"
-            " ORDER BY at DESC, id DESC LIMIT :most",
-            kata=kata,
-            most=-1 if limit is None else limit,
+        rows = self._database.records(
+            AttemptRow, "attempts WHERE :kata IS NULL OR kata = :kata ORDER BY at DESC, id DESC", kata=kata
         )
-        return [_attempt(row) for row in rows]
+        return [_attempt(row) for row in rows[:limit]]
 
     def grade(self, attempt: Attempt) -> Grade:
         """The grade of an attempt, as it was given then."""
         rows = self._database.rows("SELECT grade FROM attempts WHERE uuid = :uuid", uuid=attempt.uuid)
         try:
-            return decode_grade(rows[0][0].encode())
-        except msgspec.DecodeError as error:
-            raise HistoryUnavailable(
-                f"The grade that {attempt.kata} got at {_text(attempt.at)} cannot be read ({error}).",
+            return read_grade(str(rows[0][0]))
+        except ValueError as error:
+            raise GradeUnreadable(
+                f"The grade that {attempt.kata} got at {time_text(attempt.at)} cannot be read ({error}).",
                 "Grade the file again; the other attempts are as they were.",
             ) from error
 
@@ -187,15 +194,10 @@ class History:
 
     def best(self) -> dict[str, Best]:
         """The best attempt of each kata that was tried, by the kata's id."""
-        # The bare columns come from the row with the greatest value: SQLite promises that for a single max().
-        rows = self._database.rows(
-            "SELECT kata, count(*), sum(verdict = 'passed') > 0, points, max_points,"
-            f" max({_PASSED_BEFORE_POINTS}) FROM attempts GROUP BY kata"
-        )
-        return {
-            r[0]: Best(kata=r[0], attempts=r[1], passed=bool(r[2]), points=r[3], max_points=r[4])
-            for r in rows
-        }
+        tried: dict[str, list[Attempt]] = {}
+        for attempt in self.attempts():
+            tried.setdefault(attempt.kata, []).append(attempt)
+        return {kata: _best(attempts) for kata, attempts in tried.items()}
 
     # Hints and solutions
 
@@ -213,7 +215,7 @@ class History:
                 connection.execute(
                     "INSERT INTO hints (uuid, kata, at, number, start_uuid)"
                     f" VALUES (:uuid, :kata, :at, :number, {_SITTING})",
-                    {"uuid": _new_id(), "kata": kata, "at": _text(self._clock()), "number": taken},
+                    {"uuid": _new_id(), "kata": kata, "at": time_text(self._clock()), "number": taken},
                 )
         return taken
 
@@ -222,18 +224,35 @@ class History:
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO solutions_seen (uuid, kata, at, gave_up) VALUES (?, ?, ?, ?)",
-                (_new_id(), kata, _text(self._clock()), int(gave_up)),
+                (_new_id(), kata, time_text(self._clock()), int(gave_up)),
             )
 
     def solutions_seen(self) -> dict[str, datetime]:
         """When the solution of each kata was first shown, by the kata's id."""
-        rows = self._database.rows("SELECT kata, min(at) FROM solutions_seen GROUP BY kata")
-        return {row[0]: _time(row[1]) for row in rows}
+        rows = self._database.records(SolutionRow, "solutions_seen ORDER BY at DESC")
+        return {row.kata: row.at for row in rows}
 
     def solution_views(self, kata: str) -> list[datetime]:
         """Every time that the solution of a kata was shown."""
-        rows = self._database.rows("SELECT at FROM solutions_seen WHERE kata = :kata ORDER BY at", kata=kata)
-        return [_time(row[0]) for row in rows]
+        source = "solutions_seen WHERE kata = :kata ORDER BY at"
+        return [row.at for row in self._database.records(SolutionRow, source, kata=kata)]
+
+    @property
+    def passed_over(self) -> frozenset[str]:
+        """The ids of rows that could not be read since it was opened, and were left out."""
+        return frozenset(self._database.passed_over)
+
+
+def passed_over(rows: Iterable[str]) -> PassedOver | None:
+    """What to say about rows that were left out, if any were."""
+    count = len(set(rows))
+    if not count:
+        return None
+    entries = "1 entry" if count == 1 else f"{count} entries"
+    return PassedOver(
+        f"{entries} of your history cannot be read, and {'was' if count == 1 else 'were'} passed over.",
+        "All else counts as before. To see what they hold: kata export history.json",
+    )
 
 
 def _hints_taken(connection: sqlite3.Connection, kata: str) -> int:
@@ -242,19 +261,29 @@ def _hints_taken(connection: sqlite3.Connection, kata: str) -> int:
 
 def _attempt_row(attempt: Attempt) -> tuple[object, ...]:
     values = msgspec.structs.asdict(attempt)
-    values |= {"at": _text(attempt.at), "path": _path_text(attempt.path), "missed": " ".join(attempt.missed)}
+    values |= {
+        "at": time_text(attempt.at),
+        "path": _path_text(attempt.path),
+        "missed": " ".join(attempt.missed),
+    }
     return tuple(values[column] for column in _ATTEMPT_FIELDS)
 
 
-def _attempt(row: tuple[Any, ...]) -> Attempt:
-    values = dict(zip(_ATTEMPT_FIELDS, row, strict=True))
-    path = values["path"]
-    values |= {
-        "at": _time(values["at"]),
-        "path": None if path is None else Path(path),
-        "missed": tuple(values["missed"].split()),
-    }
-    return Attempt(**values)
+def _attempt(row: AttemptRow) -> Attempt:
+    values = {name: getattr(row, name) for name in _ATTEMPT_FIELDS}
+    path = None if row.path is None else Path(row.path)
+    return Attempt(**values | {"path": path, "missed": tuple(row.missed.split())})
+
+
+def _best(attempts: Sequence[Attempt]) -> Best:
+    best = max(attempts, key=lambda attempt: (attempt.verdict == "passed", attempt.points))
+    return Best(
+        kata=best.kata,
+        attempts=len(attempts),
+        passed=best.verdict == "passed",
+        points=best.points,
+        max_points=best.max_points,
+    )
 
 
 def _path_text(path: Path | None) -> str | None:
@@ -262,12 +291,9 @@ def _path_text(path: Path | None) -> str | None:
     return None if path is None else str(path).encode("utf-8", "backslashreplace").decode()
 
 
-def _text(moment: datetime) -> str:
+def time_text(moment: datetime) -> str:
+    """A time as it is stored."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
 
 
 def _new_id() -> str:

@@ -17,8 +17,9 @@ from grader import paths
 from grader.catalog import Kata
 from grader.database import HistoryUnavailable
 from grader.errors import UsageError
-from grader.history import History, Start, StartKind
+from grader.history import History, Start
 from grader.records import Record
+from grader.stored import StartKind
 
 Outcome = Literal["written", "found", "untouched"]
 

@@ -13,7 +13,7 @@ import click
 
 from grader import paths
 from grader.catalog import Catalog, Kata, load_catalog
-from grader.history import Clock, History
+from grader.history import Clock, History, PassedOver, passed_over
 from grader.practice.attempts import GradeFunction
 from grader.records import Grade, Submission
 
@@ -95,6 +95,12 @@ class App:
         from grader.interview.store import InterviewStore
 
         return InterviewStore(paths.database(self.home))
+
+    @property
+    def passed_over(self) -> PassedOver | None:
+        """What to say about rows of the history that the command had to leave out."""
+        used = [self.__dict__[name] for name in ("history", "interviews") if name in self.__dict__]
+        return passed_over(row for store in used for row in store.passed_over)
 
     def close(self) -> None:
         """Let go of the history, if it was used."""

@@ -35,7 +35,7 @@ def list_command(
     """All katas, with your best score in each."""
     found = standings(app.catalog, app.history, levels=levels, progress=progress or ())
     if as_json:
-        console.say(standings_document(found))
+        console.data(standings_document(found))
         return
     from grader.cli import screens
 

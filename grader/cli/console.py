@@ -1,11 +1,15 @@
-"""Writing to the terminal: results to standard output, everything else to standard error.
+"""The one door to the terminal: results to standard output, everything else to standard error.
 
-Text that a candidate could have chosen goes through `safe`, so that it cannot move the cursor or hide a line.
+Whatever a text came from (a file's name, a stored row, an exception, a candidate's output), no sign of it
+that moves a cursor, starts a link or reorders a line gets through; only the styles of ours do. Nothing else
+writes to the standard streams.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -16,10 +20,14 @@ import click
 
 from grader import paths
 from grader.errors import KataError
-from grader.report.neutral import for_terminal
+from grader.report.neutral import WORD_JOINER, for_terminal, json_for_terminal, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+
+# A change of colours and weights, and nothing else that a terminal understands.
+_STYLE = re.compile(r"(\x1b\[[0-9;]{0,40}m)")
 
 
 def safe(text: str) -> str:
@@ -37,14 +45,44 @@ def local(moment: datetime) -> str:
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
-def say(text: str = "") -> None:
-    """A line of ours on standard output."""
-    click.echo(text)
+def say(text: str = "", *, color: str | None = None, error: bool = False) -> None:
+    """A line of ours; in a colour where standard output is a terminal."""
+    line = for_terminal(text)
+    _write(click.style(line, fg=color) if color else line, error=error)
 
 
-def report(text: str) -> None:
-    """A finished document on standard output. It is harmless already, and ends with a newline of its own."""
-    click.echo(text, nl=not text.endswith("\n"))
+def report(text: str, *, styled: bool = False) -> None:
+    """A finished document on standard output, without what is harmful; `styled` keeps its colours."""
+    parts = _STYLE.split(text) if styled else [text]
+    parts[::2] = [visible(part, keep=WORD_JOINER) for part in parts[::2]]
+    _write("".join(parts).removesuffix("\n"))
+
+
+def draw(document: Callable[..., str]) -> None:
+    """A document that is made for the terminal that there is: `document(width=…, color=…, unicode=…)`."""
+    can = terminal()
+    report(document(**can._asdict()), styled=can.color)
+
+
+def data(document: str) -> None:
+    """A JSON document on standard output; what is harmful in its texts is escaped, and means the same."""
+    _write(json_for_terminal(document).removesuffix("\n"))
+
+
+def ask(question: str) -> str:
+    """What the user types; nothing for Enter alone."""
+    answer: str = click.prompt(for_terminal(question), default="", show_default=False)
+    return answer
+
+
+def confirm(question: str) -> bool:
+    """Yes or no; no for Enter alone."""
+    return click.confirm(for_terminal(question), default=False)
+
+
+def trace(text: str) -> None:
+    """A traceback of ours on standard error, in full."""
+    _write(for_terminal(text, limit=len(text), multiline=True), error=True)
 
 
 def warn(problem: KataError | None) -> None:
@@ -55,9 +93,9 @@ def warn(problem: KataError | None) -> None:
 
 def complain(label: str, message: str, fix: str = "") -> None:
     """What happened, and what to do next, on standard error."""
-    click.echo(f"{click.style(f'{label}:', bold=True)} {for_terminal(message, multiline=True)}", err=True)
+    _write(f"{click.style(f'{label}:', bold=True)} {for_terminal(message, multiline=True)}", error=True)
     if fix:
-        click.echo(f"  → {for_terminal(fix, multiline=True)}", err=True)
+        _write(f"  → {for_terminal(fix, multiline=True)}", error=True)
 
 
 def show(*renderables: RenderableType) -> None:
@@ -71,7 +109,11 @@ def show(*renderables: RenderableType) -> None:
         with console.capture() as captured:
             console.print(renderable, soft_wrap=whole)
         for line in captured.get().splitlines():
-            click.echo(line.rstrip())  # a file has no use for the blanks that fill a screen
+            _write(line.rstrip())  # a file has no use for the blanks that fill a screen
+
+
+def _write(text: str, *, error: bool = False) -> None:
+    click.echo(text, err=error, color=False if os.environ.get("NO_COLOR") else None)
 
 
 class Terminal(NamedTuple):
@@ -119,9 +161,14 @@ def bar(text: str) -> Iterator[Callable[[int, int | None], None]]:
 
 def _console(file: Any) -> Console:
     from rich.console import Console
+    from rich.segment import Segment
 
     class Quiet(Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # the reader left: the group ends the program, with its exit code
+
+        def render(self, *words: Any, **more: Any) -> Iterator[Segment]:
+            for segment in super().render(*words, **more):
+                yield segment if segment.control else segment._replace(text=visible(segment.text))
 
     return Quiet(file=file, highlight=False, markup=False, emoji=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from grader.cli import console
@@ -24,5 +26,5 @@ def demo_command(app: App) -> None:
         if isinstance(stop, Answer):
             console.show(*screens.demo_answer(stop))
         else:
-            console.report(document(stop.graded, "text", **console.terminal()._asdict()))
+            console.draw(partial(document, stop.graded, "text"))
             console.show(*screens.demo_result(stop))

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from grader import __version__, paths
+from grader.cli import console
 from grader.cli.console import complain, place
 from grader.errors import KataError, UsageError
 from grader.exit_codes import ExitCode
@@ -67,7 +68,7 @@ def _reader_left() -> int:
 def _our_fault(error: Exception, home: Callable[[], Path]) -> int:
     trace = "".join(traceback.format_exception(error))
     if os.environ.get("KATA_DEBUG"):
-        click.echo(trace, err=True)
+        console.trace(trace)
         where = "The traceback is above."
     else:
         try:

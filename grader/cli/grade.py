@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -83,16 +84,16 @@ def grade_command(
             verbose=verbose,
         )
     if as_json:
-        console.say(document(graded, "json").rstrip())
+        console.data(document(graded, "json"))
     else:
-        console.report(document(graded, "text", **console.terminal()._asdict()))
+        console.draw(partial(document, graded, "text"))
     console.warn(graded.warning)
     from grader.practice.isolation import isolation_note
 
     console.warn(isolation_note(isolation, app.home))
     if form is not None:
         written = write_report(graded, form, path, app.home)
-        click.echo(f"Report: {console.place(written)}", err=as_json)
+        console.say(f"Report: {console.place(written)}", error=as_json)
     ctx.exit(OF_VERDICT[graded.grade.verdict])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,7 +93,7 @@ def grade_all_command(
                 finished = event
             else:
                 advance(1, None)
-                console.say(_line(event))
+                console.say(_line(event), color=_look(event)[1])
     assert finished is not None
     _summary(finished)
     if open_it:
@@ -123,13 +122,15 @@ def _runner(app: App, options: Options, jobs: int | None, scheduler: str | None)
 
 
 def _line(row: Row) -> str:
-    sign, color = {"passed": ("✓", "green"), "skipped": ("·", "white"), "grader_error": ("!", "yellow")}.get(
-        row.verdict, ("✕", "red")
-    )
     points = f"{row.points}/{row.max_points}" if row.max_points else ""
     words = " ".join(row.mistakes) or ("" if row.verdict == "passed" else row.reason)
-    line = f"{sign} {row.name}  {row.kata or '-'}  {points}  {words}"
-    return click.style(console.safe(line), fg=color) if sys.stdout.isatty() else console.safe(line)
+    return f"{_look(row)[0]} {row.name}  {row.kata or '-'}  {points}  {words}"
+
+
+def _look(row: Row) -> tuple[str, str]:
+    """The sign and the colour of a verdict."""
+    looks = {"passed": ("✓", "green"), "skipped": ("·", "white"), "grader_error": ("!", "yellow")}
+    return looks.get(row.verdict, ("✕", "red"))
 
 
 def _summary(finished: Finished) -> None:

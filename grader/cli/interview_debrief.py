@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,10 +66,11 @@ def say_debrief(app: App, session: Session, form: Format) -> Debrief:
     """Print the debrief."""
     debrief = _debrief(app, session)
     if form == "text":
-        text = debrief_document(debrief, form, app.catalog, **console.terminal()._asdict())
+        console.draw(partial(debrief_document, debrief, form, app.catalog))
+    elif form == "json":
+        console.data(debrief_document(debrief, form, app.catalog))
     else:
-        text = debrief_document(debrief, form, app.catalog)
-    console.report(text)
+        console.report(debrief_document(debrief, form, app.catalog))
     return debrief
 
 
@@ -81,12 +83,15 @@ def ask_follow_ups(app: App, session: Session, *, answer: bool) -> None:
     for entry in asked:
         if entry.done:
             continue
-        console.say(f"\n? {entry.question.question}")
+        console.say()
+        console.say(f"? {entry.question.question}")
         began = time.monotonic()
-        text = click.prompt("Your answer", default="", show_default=False)
+        text = console.ask("Your answer")
         session.answer(entry.question.id, text, time.monotonic() - began)
-        console.say(f"\nA good answer: {entry.question.answer}\nWhich of these did you say?")
-        marks = [click.confirm(f"  {point}", default=False) for point in entry.question.key_points]
+        console.say()
+        console.say(f"A good answer: {entry.question.answer}")
+        console.say("Which of these did you say?")
+        marks = [console.confirm(f"  {point}") for point in entry.question.key_points]
         session.mark(entry.question.id, marks)
 
 

@@ -41,7 +41,7 @@ def status_command(app: App, as_json: bool, as_line: bool) -> None:
     except UsageError:  # none is on: for a program that is an answer
         found = None
     if as_json:
-        console.say(document(found))
+        console.data(document(found))
     elif found is not None:
         console.say(short(found))
 
@@ -115,7 +115,8 @@ def ask_command(app: App, number: int | None) -> None:
         raise UsageError(f"There are {len(known)} questions.", "See them: kata interview ask")
     entry = known[number - 1]
     session.ask(entry.id)
-    console.say(f"You: {entry.question}\nInterviewer: {entry.answer}")
+    console.say(f"You: {entry.question}")
+    console.say(f"Interviewer: {entry.answer}")
 
 
 @click.command("abort", epilog="\b\nExample:\n  kata interview abort")
@@ -146,7 +147,7 @@ def say_how_it_stands(app: App, session: Session, *, brief: bool) -> None:
     if session.round.backup is not None and brief:
         console.say(f"Your work is kept in {console.place(session.round.backup)}")
     for line in lines(found):
-        console.say(console.safe(line))
+        console.say(line)
     console.say(f"  File:     {console.place(found.path)}")
     if found.phase == "writing":
         console.say(f"  Ask:      kata interview ask    Hint: kata hint {kata.id}")

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from grader import __version__
-from grader.cli import failures
+from grader.cli import console, failures
 from grader.cli.app import App
 from grader.errors import UsageError
 
@@ -104,6 +104,7 @@ class LazyGroup(click.Group):
                 lambda: super(LazyGroup, self).main(args, obj=app, **extra),
                 lambda: app.home,
             )
+            console.warn(app.passed_over)
         sys.exit(code)
 
     def make_context(self, *words: Any, **extra: Any) -> click.Context:
@@ -134,7 +135,7 @@ def cli(ctx: click.Context) -> None:
 
 
 def _where_you_are(ctx: click.Context) -> None:
-    from grader.cli import console, screens
+    from grader.cli import screens
     from grader.practice.overview import overview
 
     app = ctx.ensure_object(App)

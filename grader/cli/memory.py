@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -33,7 +34,7 @@ def next_command(app: App, as_json: bool) -> None:
     advice = advise(app.catalog, found, memories(found, now), now)
     if as_json:
         document = msgspec.json.encode({"version": VERSION, "advice": advice})
-        console.say(msgspec.json.format(document, indent=2).decode())
+        console.data(msgspec.json.format(document, indent=2).decode())
         return
     from grader.cli import screens
 
@@ -57,14 +58,13 @@ def stats_command(app: App, as_json: bool, open_it: bool, output: Path | None) -
 
     found = stats(app.catalog, app.history, app.interviews, app.clock())
     if as_json:
-        console.say(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        console.data(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
         return
     view = stats_view(found)
     if not (open_it or output):
         from grader.report.terminal import render_text
 
-        width, color, unicode = console.terminal()
-        console.report(render_text(view, width, color, unicode=unicode))
+        console.draw(partial(render_text, view))
         return
     from grader.report.render import render
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -52,7 +53,9 @@ def report_command(
         if open_it:
             app.browse(written)
     elif form is None or form == "text":
-        console.report(document(graded, "text", **console.terminal()._asdict()))
+        console.draw(partial(document, graded, "text"))
+    elif form == "json":
+        console.data(document(graded, form))
     else:
         console.report(document(graded, form))
 
@@ -71,7 +74,7 @@ def history_command(app: App, kata: Kata | None, limit: int | None, as_json: boo
     """
     found = app.history.attempts(None if kata is None else kata.id, limit)
     if as_json:
-        console.say(attempts_document(found))
+        console.data(attempts_document(found))
         return
     if not found:
         console.say("No attempts yet. Begin with: kata start v1")

@@ -152,7 +152,7 @@ def _code(title: str, text: str) -> RenderableType:
 def _markdown(text: str) -> Markdown:
     from rich.markdown import Markdown  # as slow to load as all the rest, and most screens show none
 
-    return Markdown(text)
+    return Markdown(text, hyperlinks=False)
 
 
 def _syntax(text: str, first: int = 1) -> Syntax:

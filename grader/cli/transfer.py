@@ -28,7 +28,7 @@ def export_command(app: App, file: Path) -> None:
 
     document = export_history(paths.database(app.home), app.clock())
     if str(file) == "-":
-        console.report(document.decode())
+        console.data(document.decode())
         return
     try:
         file.write_bytes(document)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -66,8 +67,8 @@ def _show(shown: Round, app: App) -> None:
     console.say(f"── {app.clock().astimezone():%H:%M:%S} ──")
     for change in shown.changes:
         sign, words, color = ("+", "now right", "green") if change.gained else ("-", "not right now", "red")
-        console.say(click.style(f"{sign} {change.title}: {words}", fg=color))
-    console.report(document(shown.graded, "text", **console.terminal()._asdict()))
+        console.say(f"{sign} {change.title}: {words}", color=color)
+    console.draw(partial(document, shown.graded, "text"))
     console.warn(shown.graded.warning)
 
 

@@ -34,7 +34,8 @@ def gather(paths: Sequence[str], folder: Path, catalog: Catalog, kata: Kata | No
         found = False
         for name, file, submission, reason, wanted in _found(path, folder):
             found = True
-            yield _entry(name, file, submission, reason, catalog, wanted or (kata.id if kata else None))
+            answers = wanted or (kata.id if kata else None)
+            yield _entry(_text(name), _text(file), submission, reason, catalog, answers)
         if not found:
             raise UsageError(
                 f"There are no answers in {path}.",
@@ -140,6 +141,11 @@ def _read(place: Path, name: str, shown: str) -> _Found:
         return name, shown, read_submission(place), None, None
     except (UsageError, UnreadableSubmission) as problem:
         return name, shown, None, problem.message, None
+
+
+def _text(name: str) -> str:
+    """A name that is not UTF-8 cannot stand in a document as it is."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _entry(

@@ -8,11 +8,10 @@ Names are kept as they are: right answers to a small task are alike in form, and
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-
-from pygments.lexers.python import PythonLexer
-from pygments.token import Comment, String, Whitespace, _TokenType
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from grader.records import Record
 
@@ -24,7 +23,23 @@ COMMON = 0.2  # what stands in more than this share of the answers is the task's
 COMMON_FROM = 8  # answers from which on that can be told
 MOST_PAIRS = 200
 MOST_HOLDERS = 50  # of one fingerprint; more would cost time and say nothing
-_PASSED_OVER: tuple[_TokenType, ...] = (Comment, String.Doc, Whitespace)
+MOST_TOKENS = 20_000  # of one answer; what is longer is compared by its beginning
+
+# Words, signs and strings, in one pass that never goes back: a string that nobody closed ends with its line,
+# or with the text. A string at the beginning of a line is documentation.
+_TOKEN = re.compile(
+    r'''
+      (?P<gap> (?: [\s\\]++ | \#[^\n]*+ )++ )
+    | (?P<string> [A-Za-z]{0,2}+
+        (?: """ (?: [^"\\]++ | \\.?+ | "(?!"") )*+ (?:"""|\Z)
+          | \'\'\' (?: [^\'\\]++ | \\.?+ | \'(?!\'\') )*+ (?:\'\'\'|\Z)
+          | " (?: [^"\\\n]++ | \\.?+ )*+ "?+
+          | \' (?: [^\'\\\n]++ | \\.?+ )*+ \'?+ ) )
+    | \w++
+    | .
+    ''',
+    re.VERBOSE | re.DOTALL,
+)
 
 
 class Likeness(Record):
@@ -37,13 +52,20 @@ class Likeness(Record):
 
 def fingerprints(source: str) -> frozenset[int]:
     """Of the tokens of a source; comments, documentation and layout do not count."""
-    tokens = [
-        text
-        for kind, text in PythonLexer(ensurenl=False).get_tokens(source)
-        if text.strip() and not any(kind[: len(over)] == over for over in _PASSED_OVER)
-    ]
+    tokens = list(islice(_tokens(source), MOST_TOKENS))
     grams = [_hash(tokens[place : place + GRAM]) for place in range(max(0, len(tokens) - GRAM + 1))]
     return frozenset(min(grams[place : place + WINDOW]) for place in range(max(0, len(grams) - WINDOW + 1)))
+
+
+def _tokens(source: str) -> Iterator[str]:
+    begins_line = True
+    for found in _TOKEN.finditer(source):
+        if found["gap"] is not None:
+            begins_line = begins_line or "\n" in found["gap"]
+            continue
+        if found["string"] is None or not begins_line:
+            yield found[0]
+        begins_line = False
 
 
 def alike(
@@ -74,4 +96,6 @@ def alike(
 
 
 def _hash(gram: list[str]) -> int:
-    return int.from_bytes(hashlib.blake2b("\0".join(gram).encode(), digest_size=8).digest(), "big")
+    return int.from_bytes(
+        hashlib.blake2b("\0".join(gram).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+    )

@@ -8,6 +8,7 @@ is granted by its own path.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import site
@@ -63,27 +64,44 @@ class Policy(Record):
     limits: Limits = Limits()
 
 
+def unnamed(path: Path) -> str:
+    """A place as a worker's host is told of it: digests of its path and of the folders above, and no name.
+
+    What the host knows, its workers inherit: where the user's history lies is none of their business.
+    """
+    return _unnamed(path.resolve())
+
+
+def _unnamed(path: Path) -> str:
+    return ",".join(_digest(each) for each in (path, *path.parents))
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
+
+
 def worker_policy(
     scratch: Path,
-    deny: tuple[Path, ...] = (),
+    deny: tuple[str, ...] = (),
     level: Level = "strict",
     limits: Limits = Limits(),  # noqa: B008 - a frozen record
 ) -> Policy:
     """The policy of workers that run in this interpreter's environment.
 
     Readable are the standard library, the installed packages and the shared libraries; not readable are this
-    program with its katas and solutions, the home, and `deny` (the history's folder, other kata folders).
+    program with its katas and solutions, the home, and `deny`: the history's folder, other kata folders, each
+    `unnamed`.
     """
     packages = _package_folders()
     libraries = [Path(path) for path in LIBRARIES]
     roots = [*_interpreter_folders(), *packages, *libraries, *_packages_elsewhere(packages)]
     roots = _outermost(path.resolve() for path in roots if _can_reach(path))
-    denied = {path.resolve() for path in (*deny, *_own_folders(), *_home(), scratch)}
+    denied = {path.resolve() for path in (*_own_folders(), *_home(), scratch)}
     denied |= _other_package_folders(roots, packages)
     for folder in packages:
         denied |= _own_entries(folder)
 
-    grants = _Grants(denied, packages)
+    grants = _Grants((*deny, *map(_unnamed, denied)), packages)
     # A folder of packages beneath a denied one (an environment inside the checkout) is a root all the same.
     for root in (*roots, *(path for path in packages if path not in roots)):
         grants.add(root)
@@ -179,19 +197,26 @@ def _other_package_folders(roots: Iterable[Path], packages: Sequence[Path]) -> s
 class _Grants:
     """Collects what may be read, walking around what is denied."""
 
-    def __init__(self, denied: set[Path], packages: Sequence[Path]) -> None:
+    def __init__(self, denied: Iterable[str], packages: Sequence[Path]) -> None:
         self.readable: list[Path] = []
         self.listable: list[Path] = []
-        self._denied = denied
         self._packages = packages
-        self._on_the_way = {parent for path in denied for parent in path.parents}
+        digests = [place.split(",") for place in denied]
+        self._denied = {itself for itself, *_ in digests}
+        self._on_the_way = {above for _, *parents in digests for above in parents}
+
+    def _is_denied(self, path: Path) -> bool:
+        return _digest(path) in self._denied
+
+    def _holds_denied(self, path: Path) -> bool:
+        return _digest(path) in self._on_the_way
 
     def add(self, folder: Path) -> None:
         """Grant `folder` without what is denied beneath it. What is denied above it does not count: a root
         is there on purpose."""
-        if folder in self._denied:
+        if self._is_denied(folder):
             return
-        if folder not in self._on_the_way:
+        if not self._holds_denied(folder):
             self.readable.append(folder)
             return
         self.listable.append(folder)
@@ -201,7 +226,7 @@ class _Grants:
             return
         for entry in entries:
             path = Path(entry.path)
-            if path in self._denied:
+            if self._is_denied(path):
                 continue
             if entry.is_symlink():
                 self._add_target(path)
@@ -214,7 +239,7 @@ class _Grants:
         """A rule on a link would grant its target. Some installers link packages to a store of theirs: those
         are granted, unless something denied is there, above it or below it."""
         target = link.resolve()
-        denied = target in self._on_the_way or any(path in self._denied for path in (target, *target.parents))
+        denied = self._holds_denied(target) or any(map(self._is_denied, (target, *target.parents)))
         if link.parent in self._packages and not denied:
             self.readable.append(target)
 

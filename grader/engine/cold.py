@@ -1,19 +1,18 @@
-"""A grade without the engine: import torch once, start the worker, then import the judge.
+"""A grade without the engine, in an interpreter of its own: torch first, then the worker, then the judge.
 
 For a fresh interpreter (`once.py`): it holds nothing of the caller's, and when the judge misses its deadline
-it is that interpreter which ends. Where forking with torch is safe (Linux) the worker is a fork of this
-process, made before anything of the judge or of a kata is imported; elsewhere it is one more interpreter.
+it is that interpreter which ends. Where forking with torch is safe (Linux) the worker is a fork, made before
+the request is read and before anything of the judge is imported; elsewhere it is one more interpreter.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import random
 import sys
-import time
-from pathlib import Path
+from collections.abc import Iterator
 
-from grader import paths
 from grader.catalog import Catalog, Kata
 from grader.confine.policy import Level
 from grader.confine.process import harden_judge
@@ -25,37 +24,38 @@ from grader.records import Grade, Submission
 START_SECONDS = 120.0  # for a worker in a fresh interpreter: `import torch` from a cold disk
 
 
-def grade_cold(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Grade:
-    """Grade in this process, the candidate in one of its own."""
-    started = time.perf_counter()
-    seed = random.SystemRandom().randrange(1, 2**31) if options.seed is None else options.seed
-    total = kata.deadlines.total if options.total_seconds is None else options.total_seconds
-    deny = (paths.home(), catalog.root)
-    from grader.engine.launch import temporary_folder
-
-    with temporary_folder() as folder:
-        handle = _start_worker(folder, options.isolation, deny)
-        from grader.judge.session import judge
-
-        deadline.begin(kata, total, START_SECONDS)
-        grade = judge(submission, kata, catalog, handle, seed=seed, total_seconds=total)
-        deadline.end()
-    return _with_total(grade, time.perf_counter() - started)
-
-
-def _start_worker(folder: Path, level: Level, deny: tuple[Path, ...]) -> WorkerHandle:
-    from grader.engine.launch import Launcher, spawn_worker
+@contextlib.contextmanager
+def cold_worker(level: Level, deny: tuple[str, ...]) -> Iterator[WorkerHandle]:
+    """A worker that inherits nothing of anybody's: neither request nor judge are here yet."""
+    from grader.engine.launch import Launcher, spawn_worker, temporary_folder
 
     harden_judge()
-    if sys.platform != "linux":
-        return spawn_worker(folder, level, deny)
-    launcher = Launcher(folder, deny)
-    try:
-        launcher.prepare(level)  # before the second and a half that torch takes
-        _import_third_parties()
-        return launcher.fork(level)
-    finally:
-        launcher.close()
+    with temporary_folder() as folder:
+        if sys.platform != "linux":
+            yield spawn_worker(folder, level, deny)
+            return
+        launcher = Launcher(folder, deny)
+        try:
+            launcher.prepare(level)  # before the second and a half that torch takes
+            _import_third_parties()
+            handle = launcher.fork(level)
+        finally:
+            launcher.close()
+        yield handle
+
+
+def grade_cold(
+    submission: Submission, kata: Kata, catalog: Catalog, options: Options, handle: WorkerHandle
+) -> Grade:
+    """Grade in this process, the candidate in `handle`'s."""
+    seed = random.SystemRandom().randrange(1, 2**31) if options.seed is None else options.seed
+    total = kata.deadlines.total if options.total_seconds is None else options.total_seconds
+    from grader.judge.session import judge
+
+    deadline.begin(kata, total, START_SECONDS)
+    grade = judge(submission, kata, catalog, handle, seed=seed, total_seconds=total)
+    deadline.end()
+    return grade
 
 
 def _import_third_parties() -> None:
@@ -72,9 +72,3 @@ def _import_third_parties() -> None:
     gc.freeze()
     if enabled:
         gc.enable()
-
-
-def _with_total(grade: Grade, seconds: float) -> Grade:
-    import msgspec
-
-    return msgspec.structs.replace(grade, seconds={"total": round(seconds, 4), **grade.seconds})

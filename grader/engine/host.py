@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import get_args
 
 from grader.confine import process as own
-from grader.confine.policy import Level
+from grader.confine.policy import Level, unnamed
 from grader.engine.launch import ChildProcess, Launcher
 from grader.errors import ConfinementUnavailable, KataError
 
@@ -209,7 +209,7 @@ def close_all(descriptors: Iterable[int]) -> None:
         os.close(descriptor)
 
 
-def main(control_fd: int, root: Path, *deny: Path) -> None:
+def main(control_fd: int, root: Path, *deny: str) -> None:
     """Become the host: import, warm up, fork the judges' template, serve. No worker may read `deny`."""
     gc.disable()
     import pytest  # noqa: F401
@@ -232,7 +232,7 @@ def main(control_fd: int, root: Path, *deny: Path) -> None:
         enter(template_end, root)
     template_end.close()
     with socket.socket(fileno=control_fd) as control, judges:
-        host = Host(control, judges, template, Launcher(Path.cwd(), (root, *deny)))
+        host = Host(control, judges, template, Launcher(Path.cwd(), (unnamed(root), *deny)))
         try:
             host.warm_up()
             control.send(READY)
@@ -243,4 +243,4 @@ def main(control_fd: int, root: Path, *deny: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), *map(Path, sys.argv[2:]))
+    main(int(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])

@@ -13,6 +13,7 @@ import gc
 import os
 import select
 import signal
+import site
 import socket
 import subprocess
 import sys
@@ -22,9 +23,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader import paths
 from grader.confine import process as own
 from grader.confine.apply import Prepared, confine, prepare
-from grader.confine.policy import Level, worker_policy
+from grader.confine.policy import Level, unnamed, worker_policy
 from grader.confine.scratch import is_over, make_scratch, remove_scratch
 from grader.errors import GraderFault
 from grader.handles import ExitStatus, Times, WorkerHandle
@@ -125,10 +127,10 @@ class Launcher:
     """Forks workers from this process, which must hold torch and nothing of the judge or of a kata.
 
     `folder` holds the scratch folders of all its workers; `deny` is what none of them may read beside the
-    program itself and the home. What a level of confinement needs is built when the level is first asked for.
+    program itself, `unnamed`. What a level of confinement needs is built when the level is first asked for.
     """
 
-    def __init__(self, folder: Path, deny: tuple[Path, ...] = ()) -> None:
+    def __init__(self, folder: Path, deny: tuple[str, ...] = ()) -> None:
         self._folder = folder
         self._deny = deny
         self._prepared: dict[Level, Prepared] = {}
@@ -166,6 +168,19 @@ class Launcher:
         self._prepared.clear()
 
 
+def kept_from_workers() -> tuple[str, ...]:
+    """The user's home and that of this program, for a host that is not told where they are."""
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        return tuple(unnamed(path) for path in (paths.home(), Path.home()) if path != Path("/"))
+    return (unnamed(paths.home()),)
+
+
+def user_site() -> dict[str, str]:
+    """Packages that were installed for the user alone: found by the home, which the host does not get."""
+    base = site.getuserbase() if site.ENABLE_USER_SITE else None
+    return {} if base is None else {"PYTHONUSERBASE": base}
+
+
 @contextlib.contextmanager
 def temporary_folder() -> Iterator[Path]:
     """A folder for scratch folders, removed with all that is in it."""
@@ -198,7 +213,7 @@ def remove_left(prefix: str = FOLDER_PREFIX) -> None:
             continue
 
 
-def spawn_worker(folder: Path, level: Level, deny: tuple[Path, ...] = ()) -> WorkerHandle:
+def spawn_worker(folder: Path, level: Level, deny: tuple[str, ...] = ()) -> WorkerHandle:
     """A worker in a fresh interpreter, its scratch folder in `folder`.
 
     It finds out itself whether the machine has what `level` needs, and its first frame says so.
@@ -209,7 +224,7 @@ def spawn_worker(folder: Path, level: Level, deny: tuple[Path, ...] = ()) -> Wor
     child = subprocess.Popen(
         [
             *(sys.executable, "-I", "-m", "grader.worker", str(channel_fd), str(output_fd)),
-            *(level, str(scratch), *map(str, deny)),
+            *(level, str(scratch), *deny),
         ],
         pass_fds=(channel_fd, output_fd),
         stdin=subprocess.DEVNULL,

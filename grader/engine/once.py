@@ -1,7 +1,8 @@
 """`python -m grader.engine.once PID`: one grade in a process of its own, request on stdin, answer on stdout.
 
-Every grade without an engine is made so: nothing of the caller's is in the memory that the worker inherits,
-threads may ask for it, and a judge that misses its deadline takes nobody with it.
+Every grade without an engine is made so: what its caller knows (the history, the home) is not in the process
+that the worker is forked from, threads and a cluster's tasks need neither import torch nor fork, and a judge
+that misses its deadline takes nobody with it.
 """
 
 from __future__ import annotations
@@ -10,11 +11,19 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import get_args
+
+import msgspec
 
 from grader.catalog import Catalog, Kata
-from grader.confine.process import die_with_parent
+from grader.confine.policy import Level, unnamed
+from grader.confine.process import clean_environment, die_with_parent
 from grader.engine import deadline
-from grader.engine.cold import START_SECONDS, grade_cold
+from grader.engine.cold import START_SECONDS, cold_worker, grade_cold
+from grader.engine.launch import kept_from_workers, user_site
 from grader.engine.messages import Answer, Fault, Garbled, Request, pack, read_answer, read_request
 from grader.errors import GraderFault, KataError
 from grader.grading import Options
@@ -23,13 +32,23 @@ from grader.records import Grade, Submission
 
 def grade_in_subprocess(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Grade:
     """Grade cold, in a fresh interpreter."""
-    return finish(launch(), Request.of(submission, kata, catalog, options))
+    began = time.perf_counter()
+    request = Request.of(submission, kata, catalog, options)
+    grade = finish(launch(options.isolation, catalog.root), request)
+    total = {"total": round(time.perf_counter() - began, 4)}
+    return msgspec.structs.replace(grade, seconds={**grade.seconds, **total})
 
 
-def launch() -> subprocess.Popen[bytes]:
-    """The fresh interpreter, waiting for its request. Killing it ends the grade."""
+def launch(level: Level, root: Path) -> subprocess.Popen[bytes]:
+    """The fresh interpreter, waiting for its request. Killing it ends the grade.
+
+    It is told as little of the user as an engine is: what it knows, its worker inherits.
+    """
+    temporary = Path(tempfile.gettempdir())
+    deny = (unnamed(root), *kept_from_workers())
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "grader.engine.once", str(os.getpid())],
+        [sys.executable, "-P", "-m", "grader.engine.once", str(os.getpid()), level, *deny],
+        env={**clean_environment(temporary), **user_site()},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=None if os.environ.get("KATA_DEBUG") else subprocess.PIPE,
@@ -73,15 +92,17 @@ def _clear_up() -> None:
     remove_left()
 
 
-def main(parent: int) -> None:
-    """Nothing but the answer goes to standard output; without `parent`, who asked, nothing goes on."""
+def main(parent: str, name: str, *deny: str) -> None:
+    """Nothing but the answer goes to standard output. The request is read when there is a worker."""
     if sys.platform == "linux":
-        die_with_parent(parent)
+        die_with_parent(int(parent))  # it may have ended already
+    levels: dict[str, Level] = {level: level for level in get_args(Level)}
     answer_fd = os.dup(1)
     os.dup2(2, 1)
-    request = read_request(sys.stdin.buffer.read)
     try:
-        grade = grade_cold(request.submission, request.kata, request.catalog, request.options)
+        with cold_worker(levels[name], deny) as worker:
+            request = read_request(sys.stdin.buffer.read)
+            grade = grade_cold(request.submission, request.kata, request.catalog, request.options, worker)
         answer = Answer(grade=grade)
     except KataError as error:
         answer = Answer(fault=Fault.of(error))
@@ -90,4 +111,4 @@ def main(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*sys.argv[1:])

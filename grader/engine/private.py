@@ -13,7 +13,6 @@ import contextlib
 import os
 import select
 import shutil
-import site
 import socket
 import subprocess
 import sys
@@ -27,10 +26,10 @@ from typing import Protocol
 
 import msgspec
 
-from grader import paths
 from grader.catalog import Catalog, Kata, load_catalog
 from grader.confine.process import clean_environment
 from grader.engine.client import EngineLost, Pending, expect_life
+from grader.engine.launch import kept_from_workers, user_site
 from grader.engine.messages import Request
 from grader.engine.once import grade_in_subprocess
 from grader.grading import Options
@@ -73,7 +72,7 @@ class HostProcess:
                     "grader.engine.host",
                     str(theirs.fileno()),
                     str(root),
-                    str(paths.home()),
+                    *kept_from_workers(),
                 ],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
@@ -133,12 +132,6 @@ class HostProcess:
             self.process.kill()
             self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def user_site() -> dict[str, str]:
-    """Packages that were installed for the user alone: found by the home, which the host does not get."""
-    base = site.getuserbase() if site.ENABLE_USER_SITE else None
-    return {} if base is None else {"PYTHONUSERBASE": base}
 
 
 class PrivateEngine:

@@ -62,7 +62,7 @@ class Running:
             return None
 
     def _cold(self) -> Grade:
-        process = launch()
+        process = launch(self._request.options.isolation, self._request.root)
         self._keep(process)
         try:
             return finish(process, self._request)

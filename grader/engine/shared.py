@@ -22,9 +22,9 @@ import msgspec
 from grader import paths
 from grader.confine.process import clean_environment
 from grader.engine.client import ANSWER_SECONDS, EngineLost, Pending
+from grader.engine.launch import user_site
 from grader.engine.messages import Command, Request
 from grader.engine.place import NoPlace, Place, place
-from grader.engine.private import user_site
 from grader.records import Grade, Record
 
 STOP_SECONDS = 25.0

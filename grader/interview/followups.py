@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import zip_longest
 
 from grader.catalog import Catalog
 from grader.interview.records import Interview
@@ -61,13 +62,15 @@ def asked(interview: Interview, catalog: Catalog) -> tuple[FollowUp, ...]:
 
 def _follow_up(interview: Interview, kata: str, question: Question) -> FollowUp:
     answer, took, marks = None, None, None
+    points = question.key_points
     for event in interview.events:
         if event.data.get("id") != question.id:
             continue
         if event.kind == "answered":
             answer, took = event.data["text"], event.data["took"]
         elif event.kind == "marked":
-            marks = tuple(bool(mark) for mark in event.data["points"])
+            given = event.data["points"]  # by another content there may be more key points, or fewer
+            marks = tuple(bool(mark) for mark, _ in zip_longest(given[: len(points)], points))
     return FollowUp(kata=kata, question=question, answer=answer, took=took, marks=marks)
 
 

@@ -13,6 +13,7 @@ from grader.interview.session import Session
 from grader.interview.store import InterviewStore, ShortGrade
 from grader.practice.attempts import GradeFunction
 from grader.records import Grade, Record, Submission
+from grader.stored import Origin
 
 
 class Job(Record):
@@ -104,7 +105,7 @@ def job_of(session: Session, store: InterviewStore, sha256: str) -> Job:
     return _job(session.plan, session.round, sha256, store)
 
 
-def origin_of(plan: Plan) -> str:
+def origin_of(plan: Plan) -> Origin:
     """What the history calls such an attempt. In practice the grader helped."""
     return "practice" if plan.practice else "interview"
 

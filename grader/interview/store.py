@@ -6,23 +6,28 @@ import contextlib
 import sqlite3
 import uuid
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from grader.database import Database
+from grader.database import Database, HistoryUnavailable, record_of
+from grader.history import time_text
 from grader.interview.moments import Moment, step
 from grader.interview.records import Event, EventKind, Interview, Plan
+from grader.interview.stored import EventRow, InterviewRow, ShortGradeRow, flaw
 from grader.records import Record, Submission, Verdict
 
-_PLAN = "uuid, folder, katas, limits, practice, guided, seed"
-_EVENT = "uuid, round, kind, at, mono, boot, slept, elapsed, seconds, sha256, data"
+_INTERVIEW = ", ".join(InterviewRow.__struct_fields__)
+_EVENT = ", ".join(EventRow.__struct_fields__)
 
 
 class InterviewIsOn(Exception):
     """Another interview is open in the folder."""
+
+
+class InterviewUnreadable(HistoryUnavailable):
+    """What is kept of one interview is none. The rest of the history can be read."""
 
 
 class ShortGrade(Record):
@@ -40,7 +45,7 @@ class Writing:
     def __init__(self, connection: sqlite3.Connection, plan: Plan) -> None:
         self._connection = connection
         self._plan = plan
-        self.interview = Interview(plan, [_event(row) for row in connection.execute(*_events(plan.uuid))])
+        self.interview = _interview(connection, plan)
 
     def elapsed(self, now: Moment) -> float:
         """The clock of the round that is on, at `now`."""
@@ -107,24 +112,44 @@ class InterviewStore:
 
     def open_in(self, folder: Path) -> Plan | None:
         """The interview that is on in the folder."""
-        rows = self._database.rows(
-            f"SELECT {_PLAN} FROM interviews WHERE open = 1 AND folder = :folder", folder=str(folder)
-        )
+        source = "interviews WHERE open = 1 AND folder = :folder"
+        rows = self._database.records(InterviewRow, source, folder=str(folder))
         return _plan(rows[0]) if rows else None
 
     def plans(self, folder: Path | None = None) -> list[Plan]:
         """All interviews, the latest first; of one folder where given."""
-        rows = self._database.rows(
-            f"SELECT {_PLAN} FROM interviews WHERE :folder IS NULL OR folder = :folder"
-            " ORDER BY at DESC, id DESC",
+        rows = self._database.records(
+            InterviewRow,
+            "interviews WHERE :folder IS NULL OR folder = :folder ORDER BY at DESC, id DESC",
             folder=None if folder is None else str(folder),
         )
         return [_plan(row) for row in rows]
 
     def read(self, plan: Plan) -> Interview:
-        """The interview as it is on the disk."""
-        query, values = _events(plan.uuid)
-        return Interview(plan, [_event(row) for row in self._database.rows(query, **values)])
+        """The interview as it is on the disk; raises `InterviewUnreadable` where that is none."""
+        source = "interview_events WHERE interview_uuid = :interview ORDER BY id"
+        events = [_event(row) for row in self._database.records(EventRow, source, interview=plan.uuid)]
+        interview = Interview(plan, events)
+        why = "something in it is damaged" if len(events) != self.count(plan) else flaw(interview)
+        if why is not None:
+            raise InterviewUnreadable(
+                f"An interview on {', '.join(plan.katas)} cannot be read: {why}.",
+                "The others can; begin a new one: kata interview v1",
+            )
+        return interview
+
+    def readable(self) -> list[Interview]:
+        """All interviews that can be read, the latest first."""
+        found = []
+        for plan in self.plans():
+            with contextlib.suppress(InterviewUnreadable):
+                found.append(self.read(plan))
+        return found
+
+    @property
+    def passed_over(self) -> frozenset[str]:
+        """The ids of rows that could not be read since it was opened, and were left out."""
+        return frozenset(self._database.passed_over)
 
     def count(self, plan: Plan) -> int:
         """How many events there are: whether somebody else wrote one is a quick question."""
@@ -145,8 +170,8 @@ class InterviewStore:
             if connection.execute(taken, (str(plan.folder),)).fetchone() is not None:
                 raise InterviewIsOn
             connection.execute(
-                f"INSERT INTO interviews (at, open, {_PLAN}) VALUES (?, 1, {', '.join('?' * 7)})",
-                (_text(at), *_plan_row(plan)),
+                f"INSERT INTO interviews (open, {_INTERVIEW}) VALUES (1, {', '.join('?' * 8)})",
+                _interview_row(plan, at),
             )
             yield Writing(connection, plan)
 
@@ -157,14 +182,19 @@ class InterviewStore:
 
     def grades(self, plan: Plan, number: int) -> dict[str, ShortGrade]:
         """The grades of a round's saves that are known, by the content's sha256."""
-        rows = self._database.rows(
-            "SELECT sha256, verdict, points, max_points, passed FROM interview_grades"
-            " WHERE interview_uuid = :interview AND round = :number",
+        rows = self._database.records(
+            ShortGradeRow,
+            "interview_grades WHERE interview_uuid = :interview AND round = :number",
             interview=plan.uuid,
             number=number,
         )
         return {
-            row[0]: ShortGrade(verdict=row[1], points=row[2], max_points=row[3], passed=tuple(row[4].split()))
+            row.sha256: ShortGrade(
+                verdict=row.verdict,
+                points=row.points,
+                max_points=row.max_points,
+                passed=tuple(row.passed.split()),
+            )
             for row in rows
         }
 
@@ -188,67 +218,64 @@ class InterviewStore:
             )
 
 
-def _events(interview: str) -> tuple[str, dict[str, str]]:
-    query = f"SELECT {_EVENT} FROM interview_events WHERE interview_uuid = :interview ORDER BY id"
-    return query, {"interview": interview}
+def read_interview(connection: sqlite3.Connection, uuid: str) -> Interview | None:
+    """The interview of that id, within a transaction."""
+    row = connection.execute(f"SELECT {_INTERVIEW} FROM interviews WHERE uuid = ?", (uuid,)).fetchone()
+    return None if row is None else _interview(connection, _plan(record_of(InterviewRow, row)))
 
 
-def _event(row: tuple[Any, ...]) -> Event:
-    identifier, number, kind, at, mono, boot, slept, elapsed, seconds, sha256, data = row
-    moment = Moment(wall=datetime.fromisoformat(at), mono=mono, boot=boot, slept=slept)
+def _interview(connection: sqlite3.Connection, plan: Plan) -> Interview:
+    query = f"SELECT {_EVENT} FROM interview_events WHERE interview_uuid = ? ORDER BY id"
+    rows = connection.execute(query, (plan.uuid,))
+    return Interview(plan, [_event(record_of(EventRow, row)) for row in rows])
+
+
+def _event(row: EventRow) -> Event:
     return Event(
-        uuid=identifier,
-        round=number,
-        kind=kind,
-        moment=moment,
-        elapsed=elapsed,
-        seconds=seconds,
-        sha256=sha256,
-        data=msgspec.json.decode(data),
+        uuid=row.uuid,
+        round=row.round,
+        kind=row.kind,
+        moment=Moment(wall=row.at, mono=row.mono, boot=row.boot, slept=row.slept),
+        elapsed=row.elapsed,
+        seconds=row.seconds,
+        sha256=row.sha256,
+        data=msgspec.json.decode(row.data),
     )
 
 
 def _event_row(event: Event) -> tuple[object, ...]:
     moment = event.moment
-    return (
-        event.uuid,
-        event.round,
-        event.kind,
-        _text(moment.wall),
-        moment.mono,
-        moment.boot,
-        moment.slept,
-        event.elapsed,
-        event.seconds,
-        event.sha256,
-        msgspec.json.encode(event.data).decode(),
-    )
+    columns = {
+        **msgspec.structs.asdict(event),
+        "at": time_text(moment.wall),
+        "mono": moment.mono,
+        "boot": moment.boot,
+        "slept": moment.slept,
+        "data": msgspec.json.encode(event.data).decode(),
+    }
+    return tuple(columns[name] for name in EventRow.__struct_fields__)
 
 
-def _plan(row: tuple[Any, ...]) -> Plan:
-    identifier, folder, katas, limits, practice, guided, seed = row
+def _plan(row: InterviewRow) -> Plan:
     return Plan(
-        uuid=identifier,
-        folder=Path(folder),
-        katas=tuple(katas.split()),
-        limits=tuple(float(limit) for limit in limits.split()),
-        practice=bool(practice),
-        guided=bool(guided),
-        seed=seed,
+        uuid=row.uuid,
+        folder=Path(row.folder),
+        katas=tuple(row.katas.split()),
+        limits=tuple(float(limit) for limit in row.limits.split()),
+        practice=bool(row.practice),
+        guided=bool(row.guided),
+        seed=row.seed,
     )
 
 
-def _plan_row(plan: Plan) -> tuple[object, ...]:
-    return (
-        plan.uuid,
-        str(plan.folder),
-        " ".join(plan.katas),
-        " ".join(str(limit) for limit in plan.limits),
-        int(plan.practice),
-        int(plan.guided),
-        plan.seed,
-    )
-
-
-def _text(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+def _interview_row(plan: Plan, at: datetime) -> tuple[object, ...]:
+    columns = {
+        **msgspec.structs.asdict(plan),
+        "at": time_text(at),
+        "folder": str(plan.folder),
+        "katas": " ".join(plan.katas),
+        "limits": " ".join(str(limit) for limit in plan.limits),
+        "practice": int(plan.practice),
+        "guided": int(plan.guided),
+    }
+    return tuple(columns[name] for name in InterviewRow.__struct_fields__)

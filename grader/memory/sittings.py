@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from grader.catalog import Catalog, Kata
-from grader.history import Attempt, History
+from grader.history import Attempt, GradeUnreadable, History
 from grader.interview.records import Interview
 from grader.interview.store import InterviewStore
 from grader.records import Record
@@ -133,7 +133,11 @@ def _sitting(
 def _ratings(first: Attempt, kata: Kata, history: History, kept: Rating) -> Iterator[tuple[str, Rating]]:
     """`again` for what was lost, `kept` for what was right; nothing for the optional and the not reached."""
     yield kata.id, kept if first.verdict == "passed" else "again"
-    for concept in history.grade(first).concepts:
+    try:
+        concepts = history.grade(first).concepts
+    except GradeUnreadable:  # the attempt itself can be read, and that the kata was practised is known
+        return
+    for concept in concepts:
         if concept.required and concept.status != "not_reached":
             yield f"{kata.id}/{concept.id}", kept if concept.status == "passed" else "again"
 
@@ -151,8 +155,8 @@ def _seconds_to_pass(
 
 
 def _clocked(interviews: InterviewStore) -> Iterator[tuple[str, _Clocked]]:
-    for plan in interviews.plans():
-        yield from _clocked_rounds(interviews.read(plan))
+    for interview in interviews.readable():
+        yield from _clocked_rounds(interview)
 
 
 def _clocked_rounds(interview: Interview) -> Iterator[tuple[str, _Clocked]]:

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Literal
 
 from grader.catalog import Catalog
-from grader.history import History
+from grader.history import Attempt, GradeUnreadable, History
 from grader.interview.store import InterviewStore
 from grader.memory.schedule import Memory, memories
 from grader.memory.sittings import Sitting, sittings
-from grader.records import Record
+from grader.records import Diagnosis, Record
 
 VERSION = 1
 MOST_MISTAKES = 10
@@ -83,7 +83,7 @@ def stats(catalog: Catalog, history: History, interviews: InterviewStore, now: d
         at=now,
         attempts=len(history.attempts()),
         sittings=len(found),
-        interviews=sum(not interviews.read(plan).aborted for plan in interviews.plans()),
+        interviews=sum(not interview.aborted for interview in interviews.readable()),
         katas=tuple(_katas(catalog, found, known)),
         concepts=tuple(_concepts(catalog, known)),
         mistakes=tuple(_mistakes(found, history)),
@@ -149,10 +149,9 @@ def _mistakes(found: Sequence[Sitting], history: History) -> list[MistakeStats]:
     for sitting in found:
         made = set()
         for attempt in sitting.attempts:
-            for item in history.grade(attempt).diagnosis:
-                for label in item.mistakes:
-                    made.add(label)
-                    latest[label] = (attempt.at, item.concept, item.sentence)
+            for item, label in _diagnosed(attempt, history):
+                made.add(label)
+                latest[label] = (attempt.at, item.concept, item.sentence)
         counts.update(made)
     ordered = sorted(counts.items(), key=lambda entry: (-entry[1], -latest[entry[0]][0].timestamp()))
     return [
@@ -165,3 +164,11 @@ def _mistakes(found: Sequence[Sitting], history: History) -> list[MistakeStats]:
         )
         for label, count in ordered[:MOST_MISTAKES]
     ]
+
+
+def _diagnosed(attempt: Attempt, history: History) -> list[tuple[Diagnosis, str]]:
+    try:
+        diagnosis = history.grade(attempt).diagnosis
+    except GradeUnreadable:
+        return []
+    return [(item, label) for item in diagnosis for label in item.mistakes]

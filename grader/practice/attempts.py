@@ -21,6 +21,7 @@ from grader.practice.targets import Target
 from grader.records import Grade, Record, Submission
 from grader.report.context import ReportContext
 from grader.snapshot import UnreadableSubmission, read_submission
+from grader.stored import Origin
 
 if TYPE_CHECKING:
     from grader.grading import Options
@@ -56,7 +57,7 @@ def grade_target(
     *,
     folder: Path,
     verbose: bool = False,
-    origin: str = "grade",
+    origin: Origin = "grade",
 ) -> Graded:
     """Grade the target and keep the attempt. `folder` is where the caller stands: paths are shown from there.
 
@@ -81,7 +82,8 @@ def recall(
     kata: Kata | None, catalog: Catalog, history: History, *, folder: Path, verbose: bool = False
 ) -> Graded:
     """The last attempt at `kata`, or at any; raises `UsageError` when there was none."""
-    attempts = history.attempts(None if kata is None else kata.id, limit=1)
+    known = {kata.id for kata in catalog.katas}  # another machine may have others
+    attempts = [a for a in history.attempts(None if kata is None else kata.id) if a.kata in known]
     if not attempts:
         example = (kata or catalog.katas[0]).id
         raise UsageError(
@@ -109,7 +111,7 @@ def _kept(
     *,
     folder: Path,
     verbose: bool,
-    origin: str,
+    origin: Origin,
 ) -> Graded:
     context = _context(grade, target.kata, target.path, folder, verbose)
     if grade.verdict == "grader_error":  # it says nothing about the answer: no attempt

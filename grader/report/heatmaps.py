@@ -72,7 +72,7 @@ def _at(rows: tuple[tuple[Cell, ...], ...], row: int, column: int) -> Cell | Non
 
 def _total(row: tuple[float | None, ...]) -> float | None:
     finite = [value for value in row if value is not None]
-    return math.fsum(finite) if len(finite) == len(row) else None
+    return sum(finite) if len(finite) == len(row) else None
 
 
 def _cell(

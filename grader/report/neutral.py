@@ -30,6 +30,7 @@ _RUN_OF_MARKS = re.compile(
 # Everything that can start a span, a link, an entity, HTML, a table cell or mathematics in GitHub's Markdown.
 _INLINE = re.compile(r"([\\`*_\[\]<>#|~&$!{}])")
 _AUTOLINK = re.compile(r"(?i)(?<=[a-z]):(?=//)|(?<=www)\.|(?<=mailto):|(?<=xmpp):")
+WORD_JOINER = "\u2060"  # ours, after an @ that is to mention nobody
 _MENTION = re.compile(r"@(?=\w)")
 _LINE_START = re.compile(r"^(?:([-+=])(?!\d)|(\d{1,9})([.)])(?=\s|$))")
 _BETWEEN_BACKTICKS = re.compile(r"`([^`\n]+)`")
@@ -37,15 +38,15 @@ _LINE_END = re.compile(r"[ \t]*\n\s*")
 _BACKTICKS = re.compile(r"`+")
 
 
-def visible(text: str) -> str:
-    """The text with every control, format and bidirectional character shown as a visible sign.
+def visible(text: str, keep: str = "") -> str:
+    """The text with every control, format and bidirectional character but those of `keep` shown as a sign.
 
     Newlines stay, tabs become four spaces, `\\r\\n` becomes `\\n`. Idempotent.
     """
     if text.isascii() and text.isprintable():
         return text
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\t", _TAB)
-    shown = "".join(_sign(character) for character in text)
+    shown = "".join(character if character in keep else _sign(character) for character in text)
     return _RUN_OF_MARKS.sub(lambda run: run[0][:_MAX_MARKS], shown)
 
 
@@ -81,6 +82,23 @@ def for_terminal(text: str, *, limit: int = LIMIT, multiline: bool = False) -> s
     return text if multiline else one_line(text)
 
 
+def json_for_terminal(document: str) -> str:
+    """A JSON document that means the same, with what is harmful in its texts as `\\uXXXX`."""
+    if document.isascii():  # JSON escapes the controls below the blank itself
+        return document.replace("\x7f", "\\u007f")
+    return "".join(
+        character
+        if character == "\n" or unicodedata.category(character) not in _HARMFUL
+        else _escape(character)
+        for character in document
+    )
+
+
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+
+
 def for_markdown(text: str, *, limit: int = LIMIT, spans: bool = False) -> str:
     """Text that stays text within a line of Markdown: no span, link, mention, HTML, entity or list.
 
@@ -100,7 +118,7 @@ def split_code(text: str) -> tuple[str, ...]:
 def _escaped(text: str) -> str:
     text = _INLINE.sub(r"\\\1", text)
     text = _AUTOLINK.sub(lambda hit: f"\\{hit[0]}", text)
-    return _MENTION.sub("@\u2060", text)
+    return _MENTION.sub(f"@{WORD_JOINER}", text)
 
 
 def _escaped_start(hit: re.Match[str]) -> str:

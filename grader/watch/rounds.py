@@ -17,9 +17,10 @@ from grader.practice.attempts import Graded, grade_target
 from grader.practice.targets import Target
 from grader.records import Grade, Record, Submission
 from grader.snapshot import UnreadableSubmission, read_submission
+from grader.stored import Origin
 from grader.watch.saves import Stamp, saves, stamp
 
-ORIGIN = "watch"
+ORIGIN: Origin = "watch"
 SAVE_SECONDS = 0.05  # an editor's two steps of a save lie closer together
 Key = str  # one character that was typed
 

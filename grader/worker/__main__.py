@@ -14,7 +14,7 @@ from grader.confine.policy import Level, worker_policy
 from grader.worker.main import enter
 
 
-def main(channel_fd: int, output_fd: int, level: Level, scratch: Path, *denied: Path) -> None:
+def main(channel_fd: int, output_fd: int, level: Level, scratch: Path, *denied: str) -> None:
     def bind() -> Applied:
         prepared = prepare(worker_policy(scratch, denied, level))
         return confine(prepared, keep=(channel_fd, output_fd), parent=os.getppid())
@@ -24,6 +24,6 @@ def main(channel_fd: int, output_fd: int, level: Level, scratch: Path, *denied: 
 
 
 if __name__ == "__main__":
-    channel, output, name, *paths = sys.argv[1:]
+    channel, output, name, folder, *unnamed = sys.argv[1:]
     levels: dict[str, Level] = {level: level for level in get_args(Level)}
-    main(int(channel), int(output), levels[name], *map(Path, paths))
+    main(int(channel), int(output), levels[name], Path(folder), *unnamed)

@@ -49,9 +49,13 @@ def test_a_path_that_holds_nothing_is_wrong_usage(kata: Terminal) -> None:
     assert "no answers in empty" in result.stderr
 
 
-def test_without_strict_isolation_nothing_is_graded(kata: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("setting", ["", "process", "standard", "nonsense"])
+def test_without_strict_isolation_nothing_is_graded(
+    kata: Terminal, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
     from grader.cli import grade_all
 
+    monkeypatch.setenv("KATA_ISOLATION", setting)  # it is for one's own files
     monkeypatch.setattr(grade_all, "missing_for_strict", lambda: ("landlock",))
     result = kata("grade-all", "nowhere")
     assert result.exit_code == 3

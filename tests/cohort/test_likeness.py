@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from grader.cohort.likeness import alike, fingerprints
+import pytest
+
+from grader.cohort.likeness import MOST_TOKENS, alike, fingerprints
 
 ONE = """
 class SelfAttentionV1(nn.Module):
@@ -48,3 +50,46 @@ def test_what_many_wrote_says_nothing() -> None:
 
 def test_an_empty_answer_is_like_nothing() -> None:
     assert pairs("", "", "x = 1") == []
+
+
+def test_strings_count_and_documentation_does_not() -> None:
+    code = "a = f(b, c, 'one') + g(d, e) * h(k)\n"
+    assert fingerprints(code) != fingerprints(code.replace("one", "two"))
+    documented = f"r'''What\n# it does.'''\n{code}"
+    assert fingerprints(documented) == fingerprints(code)
+
+
+MEGABYTES = 4 * 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(
+            "x = 1\n",
+            "abc ",
+            "(",
+            '"',
+            "'",
+            '"""a',
+            "'''",
+            '"\\"',
+            "\\",
+            "\\\n",
+            "#",
+            "# a\n",
+            " ",
+            "\n",
+            "f'{",
+        ),
+        *("rb", "rb'", "1_", "@a.", "\u00e9", "\x00"),
+    ],
+)
+def test_megabytes_of_anything_are_compared_by_their_beginning(piece: str) -> None:
+    found = fingerprints(piece * (MEGABYTES // len(piece)))
+    assert len(found) <= MOST_TOKENS
+
+
+def test_a_long_beginning_is_enough_to_be_alike() -> None:
+    own = "".join(f"x{number} = y{number % 97} + z{number % 89}\n" for number in range(MOST_TOKENS))
+    assert pairs(own + "a = 1\n" * 1000, OTHER, own) == [(0, 2)]

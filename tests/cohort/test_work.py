@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -132,6 +133,24 @@ def test_a_name_can_do_no_harm(grade_all: GradeAll, write: Write, tmp_path: Path
     assert "&lt;script&gt;alert" in page
     assert "\x1b" not in page
     assert {path.parent for path in out.rglob("*.html")} == {out, out / "reports"}
+
+
+def test_a_name_that_is_not_utf8_has_a_row_like_any_other(grade_all: GradeAll, tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path / "in")
+    Path(os.fsdecode(folder)).mkdir()
+    names = {b"caf\xe9.py": answer("v1"), b"b\xff\xfe.py": "", b"d.py": answer("v3", "scale")}
+    for name, text in names.items():
+        Path(os.fsdecode(folder + b"/" + name)).write_text(text)
+    for path in ("in", "in/*.py", os.fsdecode(b"in/caf\xe9.py")):
+        rows = {row.name.rpartition("/")[2]: row.verdict for row in grade_all(path, fresh=True).rows}
+        assert rows.pop("caf\\udce9.py") == "passed"
+    out = tmp_path / "out"
+    finished = grade_all("in")
+    assert [row.verdict for row in finished.rows] == ["skipped", "passed", "failed"]
+    for name in ("index.html", "results.csv", "junit.xml", FILE_NAME):
+        text = (out / name).read_bytes().decode("utf-8")
+        assert all(shown in text for shown in ("udce9.py", "udcff", "d.py")), name
+    assert len(list((out / "reports").iterdir())) >= 2
 
 
 def test_the_pages_one_script_is_the_one_its_policy_names(grade_all: GradeAll, write: Write) -> None:

@@ -87,7 +87,8 @@ def answer(
 def serve(arena: Path) -> None:
     scratch = arena / "scratch"
     prepared = {
-        level: apply.prepare(policy.worker_policy(scratch, (arena / "denied",), level)) for level in LEVELS
+        level: apply.prepare(policy.worker_policy(scratch, (policy.unnamed(arena / "denied"),), level))
+        for level in LEVELS
     }
     warm = torch.ones(2, 2, requires_grad=True)
     (warm @ warm).sum().backward()

@@ -58,7 +58,7 @@ def test_the_program_its_content_and_the_home_are_not(scratch: Path, home: Path)
 
 def test_no_folder_is_readable_that_holds_something_denied(scratch: Path) -> None:
     library = Path(os.__file__).resolve().parent
-    rules = worker_policy(scratch, deny=(library / "unittest",))
+    rules = worker_policy(scratch, deny=(policy.unnamed(library / "unittest"),))
     assert not covers(rules, library / "unittest" / "case.py")
     assert covers(rules, library / "dataclasses.py")
     assert covers(rules, library / "json" / "decoder.py")
@@ -110,7 +110,7 @@ class TestGrants:
     """The walk around what is denied."""
 
     def grants(self, folder: Path, *denied: Path) -> policy._Grants:
-        found = policy._Grants(set(denied), [folder])
+        found = policy._Grants(map(policy._unnamed, denied), [folder])
         found.add(folder)
         return found
 

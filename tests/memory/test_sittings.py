@@ -141,7 +141,8 @@ def test_an_interview_is_a_sitting_with_its_own_clock(diary: Diary, tmp_path: Pa
     session.submit()
     diary.wait(days=1)  # it is graded much later
     attempt = diary.grade("v3", ("mask",), origin="interview", path=session.round.path)
-    session.graded(0, {"attempt": attempt.uuid, "missed": ["mask"], "hints": 0})
+    points = {"verdict": attempt.verdict, "points": attempt.points, "max_points": attempt.max_points}
+    session.graded(0, {"attempt": attempt.uuid, "missed": ["mask"], "hints": 0} | points)
     [sitting] = diary.sittings()
     assert sitting.seconds == 240
     assert dict(sitting.ratings)["v3/scale"] == "easy"

@@ -137,19 +137,54 @@ def test_a_source_that_was_changed_is_refused(full: Path, text: str, why: str) -
         import_history(changed(full, {"sources": {"a" * 64: text}}), full, "x.json")
 
 
+GOOD = {"uuid": "0", "kata": "v1", "at": str(START), "path": "p", "folder": "f", "kind": "start"}
+
+
 @pytest.mark.parametrize(
-    "row",
+    ("change", "why"),
     [
-        {"uuid": "1"},
-        {"uuid": "1", "kata": None, "at": "", "path": "", "folder": "", "kind": ""},
-        {"uuid": "1", "kata": [], "at": "", "path": "", "folder": "", "kind": ""},
+        ({"kata": None}, r"starts\[1\]\.kata: Expected `str`, got `null`"),
+        ({"kata": []}, r"starts\[1\]\.kata: Expected `str`, got `array`"),
+        ({"kata": "v1\x1b]8;;http://x\x07"}, r"starts\[1\]\.kata: Expected `str` matching"),
+        ({"at": "garbage"}, r"starts\[1\]\.at: Invalid RFC3339"),
+        ({"at": "0001-01-01T00:00:00Z"}, r"starts\[1\]: `at` is not between the years"),
+        ({"at": "2026-11-30T00:00:00"}, r"starts\[1\]\.at: Expected `datetime` with a timezone"),
+        ({"kind": "stop"}, r"starts\[1\]\.kind: Invalid enum value 'stop'"),
+        ({"path": "a\0b"}, r"starts\[1\]\.path: "),
+        ({"more": 1}, r"starts\[1\]: Object contains unknown field `more`"),
     ],
 )
-def test_a_row_that_does_not_fit_changes_nothing(full: Path, tmp_path: Path, row: dict[str, Any]) -> None:
-    good = {"uuid": "0", "kata": "v1", "at": str(START), "path": "p", "folder": "f", "kind": "start"}
-    content = changed(full, {"tables": {"starts": [good, row]}})
+def test_a_row_that_does_not_fit_changes_nothing(
+    full: Path, tmp_path: Path, change: dict[str, Any], why: str
+) -> None:
+    content = changed(full, {"tables": {"starts": [GOOD, GOOD | {"uuid": "1"} | change]}})
     other = tmp_path / "other.db"
-    with pytest.raises(UsageError, match="a row of starts"):
+    with pytest.raises(UsageError, match=why):
         import_history(content, other, "x.json")
+    assert not other.exists()
+
+
+@pytest.mark.parametrize("text", ["caf\u00e9", "//79/A=="])
+def test_a_source_that_is_no_text_is_refused(full: Path, text: str) -> None:
+    with pytest.raises(UsageError, match="sources, aaaaaaaaaaaa: it is damaged"):
+        import_history(changed(full, {"sources": {"a" * 64: text}}), full, "x.json")
+
+
+def test_a_row_that_names_what_is_not_there_changes_nothing(full: Path, tmp_path: Path) -> None:
+    document = json.loads(export_history(full, NOW))
+    document["sources"] = {}
+    other = tmp_path / "other.db"
+    with pytest.raises(UsageError, match=r"attempts\[0\]: it names what is not there"):
+        import_history(json.dumps(document).encode(), other, "x.json")
+    with History(other, lambda: NOW) as untouched:
+        assert untouched.starts() == []
+
+
+def test_events_that_are_no_interview_change_nothing(full: Path, tmp_path: Path) -> None:
+    document = json.loads(export_history(full, NOW))
+    document["tables"]["interview_events"][:1] = []
+    other = tmp_path / "other.db"
+    with pytest.raises(UsageError, match="round 0 has not begun when something happens in it"):
+        import_history(json.dumps(document).encode(), other, "x.json")
     with History(other, lambda: NOW) as untouched:
         assert untouched.starts() == []

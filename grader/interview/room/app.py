@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import events
@@ -31,6 +31,7 @@ from grader.interview.store import InterviewStore
 from grader.interview.wording import clock, load_wording
 from grader.practice.attempts import GradeFunction
 from grader.records import Grade
+from grader.report.neutral import for_terminal
 
 MIN_COLUMNS, MIN_LINES = 60, 16
 TICK_SECONDS = 1.0
@@ -76,6 +77,10 @@ class RoomApp(App[None]):
         """The kata of the round that is on."""
         return self.catalog.get(self.session.round.kata)
 
+    def notify(self, message: str, **more: Any) -> None:
+        """Say something; it may hold names and paths of anybody's choosing."""
+        super().notify(for_terminal(message, multiline=True), **more | {"markup": False})
+
     # Time and file
 
     def on_mount(self) -> None:
@@ -91,7 +96,7 @@ class RoomApp(App[None]):
         try:
             what()
         except KataError as problem:
-            self.notify(f"{problem.message}\n{problem.fix}", severity="warning", markup=False, timeout=10)
+            self.notify(f"{problem.message}\n{problem.fix}", severity="warning", timeout=10)
         self._follow_phase()
         if isinstance(self.writing, WritingScreen):
             self.writing.show()
@@ -255,7 +260,7 @@ class RoomApp(App[None]):
             self.notify(f"The page could not be written: {error.strerror}.", severity="warning")
             return
         self._browse(self._page)
-        self.notify(f"Opened {self._page}", markup=False)
+        self.notify(f"Opened {self._page}")
 
     def _document(self, form: str, columns: int) -> str:
         debrief = build_debrief(self.session, self.history, self._store, self.catalog, self.wording)

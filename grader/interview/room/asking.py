@@ -16,6 +16,7 @@ from textual.widgets import Footer, OptionList, Static, TextArea
 from grader.interview.followups import SECONDS, FollowUp
 from grader.interview.room.windows import TooSmall
 from grader.interview.wording import clock
+from grader.report.neutral import visible
 
 if TYPE_CHECKING:
     from grader.interview.room.app import RoomApp
@@ -59,7 +60,7 @@ class AskingScreen(Screen[None]):
         with VerticalScroll(id="asking"):
             yield Static(id="asking-clock")
             yield Static(Text(self._entry.question.question), id="question")
-            yield TextArea(self._entry.answer or "", id="answer")
+            yield TextArea(visible(self._entry.answer or ""), id="answer")
             yield Static(id="model")
             yield Marks(self._entry.question.key_points)
         yield TooSmall()

@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Markdown, OptionList, Static
 
 from grader.interview.clarify import Clarification
+from grader.report.neutral import visible
 
 
 class TooSmall(Static):
@@ -37,7 +38,7 @@ class Reading(ModalScreen[None]):
             yield Static(Text(self._title), classes="title")
             with VerticalScroll() as scroll:
                 scroll.can_focus = True
-                yield Markdown(self._text) if self._markdown else Static(Text(self._text))
+                yield Markdown(self._text) if self._markdown else Static(Text(visible(self._text)))
             yield Static("Enter closes this", classes="keys")
 
     def on_mount(self) -> None:
