@@ -11,9 +11,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from pygments.lexers.python import PythonLexer
-from pygments.token import Comment, String, Whitespace, _TokenType
-
+from grader.lexing import Kind, pieces
 from grader.records import Record
 
 GRAM = 6  # tokens of one k-gram
@@ -24,7 +22,7 @@ COMMON = 0.2  # what stands in more than this share of the answers is the task's
 COMMON_FROM = 8  # answers from which on that can be told
 MOST_PAIRS = 200
 MOST_HOLDERS = 50  # of one fingerprint; more would cost time and say nothing
-_PASSED_OVER: tuple[_TokenType, ...] = (Comment, String.Doc, Whitespace)
+_PASSED_OVER: frozenset[Kind] = frozenset({"space", "comment", "docstring"})
 
 
 class Likeness(Record):
@@ -37,11 +35,7 @@ class Likeness(Record):
 
 def fingerprints(source: str) -> frozenset[int]:
     """Of the tokens of a source; comments, documentation and layout do not count."""
-    tokens = [
-        text
-        for kind, text in PythonLexer(ensurenl=False).get_tokens(source)
-        if text.strip() and not any(kind[: len(over)] == over for over in _PASSED_OVER)
-    ]
+    tokens = [text for kind, text in pieces(source) if kind not in _PASSED_OVER]
     grams = [_hash(tokens[place : place + GRAM]) for place in range(max(0, len(tokens) - GRAM + 1))]
     return frozenset(min(grams[place : place + WINDOW]) for place in range(max(0, len(grams) - WINDOW + 1)))
 
