@@ -95,6 +95,8 @@ def _read(text: str) -> _Notebook:
         notebook = msgspec.convert(json.loads(text), _Notebook)
     except (ValueError, RecursionError) as error:
         raise NotANotebook(f"this is no notebook that can be read: {str(error)[:200]}") from error
+    if notebook.cells is None and not notebook.worksheets:
+        raise NotANotebook("this notebook has no cells")
     return notebook
 
 

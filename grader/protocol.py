@@ -27,6 +27,7 @@ MAX_TENSORS = 64
 MAX_DIMENSIONS = 6
 MAX_TEXT = 4000
 MAX_NAME = 120
+MAX_AXES = 16  # of a shape that is told; tensors that are sent have fewer
 MAX_NAMES = 64  # parameters or submodules of an instance
 MAX_ENTRIES = 300  # of a trace
 MAX_FRAMES = 12
@@ -37,7 +38,7 @@ Name = Annotated[str, Meta(max_length=MAX_NAME)]
 Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 Count = Annotated[int, Meta(ge=0, le=2**62)]
 Line = Annotated[int, Meta(ge=0, le=2**31)]
-Shape = Annotated[tuple[Count, ...], Meta(max_length=64)]  # the most axes that torch computes with
+Shape = Annotated[tuple[Count, ...], Meta(max_length=MAX_AXES)]
 Few = Meta(max_length=8)
 Stage = Literal["load", "build", "forward", "backward", "reply"]
 Level = Literal["strict", "standard", "process"]
@@ -144,7 +145,7 @@ class Argument(msgspec.Struct, frozen=True, kw_only=True):
     has_default: bool
     keyword_only: bool = False
     variadic: bool = False  # `*args`, or with keyword_only `**kwargs`
-    default: Annotated[int, Meta(ge=-(10**18), le=10**18)] | float | None = None
+    default: float | None = None
 
 
 class Confined(Message, tag="confined"):
