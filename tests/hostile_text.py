@@ -226,7 +226,8 @@ def _read(method: Callable[..., object], *arguments: str | bytes) -> None:
 
 def _in_a_file(text: str) -> str:
     """The text behind a `#`, in a string, and as it is, in forward."""
-    return f"class SelfAttentionV3(nn.Module):\n    def forward(self, x, mask):\n        {text}\n        y = x  # {text}\n"
+    head = "class SelfAttentionV3(nn.Module):\n    def forward(self, x, mask):\n"
+    return f"{head}        {text}\n        y = x  # {text}\n"
 
 
 def _comments(text: str) -> None:
