@@ -39,9 +39,7 @@ def test_every_reader_of_an_answer_reads_in_one_go() -> None:
     assert ran("readers") == list(hostile_text.READERS)
 
 
-@pytest.mark.parametrize(
-    "pattern", [r"out\w*\s*=\s*nn\.Linear", r"self(\.\w+)*\.train\(", r"[(\[]\s*(\w+(?:,\s*[\w ]+){1,3})\s*;"]
-)
+@pytest.mark.parametrize("pattern", [r"out\w*\s*=\s*nn\.Linear", r"self(\.\w+)*\.train\("])
 def test_what_backtracks_is_found(pattern: str) -> None:
     command = [sys.executable, "-m", "tests.hostile_text", "one", pattern]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
