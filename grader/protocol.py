@@ -2,19 +2,20 @@
 
     magic "AK1\\0" | header bytes: u32 | body bytes: u32 | header (JSON) | body (safetensors, or nothing)
 
-The judge trusts nothing that arrives: `decode` checks lengths before it allocates, types before it
-builds, and dtype, shape and count of every tensor. What a worker says about itself (names, lines, texts)
-explains a verdict, and is never evidence for a pass.
+The judge trusts nothing that arrives: `decode` checks lengths before it allocates, types and bounds of every
+field before it builds, and dtype, shape and count of every tensor. What a worker says about itself (names,
+lines, texts) explains a verdict, and is never evidence for a pass. No source text comes from there.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import Literal, dataclass_transform
+from typing import Annotated, Literal, dataclass_transform
 
 import msgspec
 import torch
+from msgspec import Meta
 from safetensors import SafetensorError, TensorSpec, deserialize, serialize
 from torch import Tensor
 
@@ -25,6 +26,22 @@ MAX_BODY = 16 * 1024 * 1024
 MAX_TENSORS = 64
 MAX_DIMENSIONS = 6
 MAX_TEXT = 4000
+MAX_NAME = 120
+MAX_AXES = 16  # of a shape that is told; tensors that are sent have fewer
+MAX_NAMES = 64  # parameters or submodules of an instance
+MAX_ENTRIES = 300  # of a trace
+MAX_FRAMES = 12
+MAX_DISPATCHED = 200
+
+# What fields of a reply are made of: each has a bound, and a test looks for one that has none.
+Name = Annotated[str, Meta(max_length=MAX_NAME)]
+Text = Annotated[str, Meta(max_length=MAX_TEXT)]
+Count = Annotated[int, Meta(ge=0, le=2**62)]
+Line = Annotated[int, Meta(ge=0, le=2**31)]
+Shape = Annotated[tuple[Count, ...], Meta(max_length=MAX_AXES)]
+Few = Meta(max_length=8)
+Stage = Literal["load", "build", "forward", "backward", "reply"]
+Level = Literal["strict", "standard", "process"]
 
 DTYPES: dict[str, torch.dtype] = {
     "F64": torch.float64,
@@ -99,34 +116,36 @@ Request = Load | Build | Describe | Call
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
     """One frame of a traceback that lies in the candidate's file."""
 
-    line: int
-    function: str
+    line: Line
+    function: Name
 
 
 class Failure(Message, tag="failure"):
     """Something that the candidate's code raised, with its own frames only."""
 
-    stage: str  # "load" | "build" | "forward" | "backward" | "reply"
-    type: str
-    text: str
-    line: int | None = None
-    column: int | None = None
-    frames: tuple[Frame, ...] = ()
-    name: str | None = None  # the attribute, variable or module that is missing
-    owner: str | None = None  # what lacks the attribute: "module torch.nn", "Tensor", "self"
-    near: tuple[str, ...] = ()  # names that exist and look alike
-    classes: tuple[str, ...] = ()  # classes found in the file, when the wanted one is missing
-    trace: tuple[TraceEntry, ...] = ()
+    stage: Stage
+    type: Name
+    text: Text
+    line: Line | None = None
+    column: Line | None = None
+    frames: Annotated[tuple[Frame, ...], Meta(max_length=MAX_FRAMES)] = ()
+    name: Name | None = None  # the attribute, variable or module that is missing
+    owner: Name | None = None  # what lacks the attribute: "module torch.nn", "Tensor", "self"
+    near: Annotated[tuple[Name, ...], Few] = ()  # names that exist and look alike
+    classes: Annotated[
+        tuple[Name, ...], Few
+    ] = ()  # classes found in the file, when the wanted one is missing
+    trace: Annotated[tuple[TraceEntry, ...], Meta(max_length=MAX_FRAMES)] = ()
 
 
 class Argument(msgspec.Struct, frozen=True, kw_only=True):
     """One parameter of a signature."""
 
-    name: str
+    name: Name
     has_default: bool
     keyword_only: bool = False
     variadic: bool = False  # `*args`, or with keyword_only `**kwargs`
-    default: int | float | None = None
+    default: float | None = None
 
 
 class Confined(Message, tag="confined"):
@@ -135,53 +154,52 @@ class Confined(Message, tag="confined"):
     `refused` is the one answer of a worker that could not bind itself as it was told to, and ended.
     """
 
-    level: str
-    mechanisms: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    level: Level
+    mechanisms: Annotated[tuple[Name, ...], Meta(max_length=32)] = ()
+    missing: Annotated[tuple[Text, ...], Meta(max_length=32)] = ()
     refused: bool = False
 
 
 class Loaded(Message, tag="loaded"):
-    """The class was found. `source` is the text that the line numbers refer to."""
+    """The class was found."""
 
-    class_name: str
-    constructor: tuple[Argument, ...]
-    forward: tuple[Argument, ...]
+    class_name: Name
+    constructor: Annotated[tuple[Argument, ...], Meta(max_length=24)]
+    forward: Annotated[tuple[Argument, ...], Meta(max_length=24)]
     own_constructor: bool
     own_forward: bool
-    source: str = ""
     raised_later: Failure | None = None  # module code after the class raised
-    classes: tuple[str, ...] = ()
+    classes: Annotated[tuple[Name, ...], Meta(max_length=16)] = ()
 
 
 class ParameterInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A parameter as the instance reports it."""
 
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-    owner: str  # class of the module that holds it: "Linear", "Conv1d", the candidate's class ...
+    name: Name
+    shape: Shape
+    dtype: Name
+    owner: Name  # class of the module that holds it: "Linear", "Conv1d", the candidate's class ...
     trainable: bool = True
 
 
 class Built(Message, tag="built"):
     """An instance exists."""
 
-    parameters: tuple[ParameterInfo, ...]
-    modules: tuple[str, ...] = ()  # class names of the submodules
+    parameters: Annotated[tuple[ParameterInfo, ...], Meta(max_length=MAX_NAMES)]
+    modules: Annotated[tuple[Name, ...], Meta(max_length=MAX_NAMES)] = ()  # class names of the submodules
     lazy: bool = False
 
 
 class TraceEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One torch call made from a line of the candidate's file."""
 
-    line: int
-    call: str
-    inputs: tuple[tuple[int, ...], ...] = ()
-    output: tuple[int, ...] | None = None
-    outputs: int = 1
-    numbers: dict[str, float] = {}  # scalar arguments by position or keyword
-    parameters: tuple[str, ...] = ()  # names of the model's parameters among the arguments
+    line: Line
+    call: Name
+    inputs: Annotated[tuple[Shape, ...], Few] = ()
+    output: Shape | None = None
+    outputs: Count = 1
+    numbers: Annotated[dict[Name, float], Few] = {}  # scalar arguments by position or keyword
+    parameters: Annotated[tuple[Name, ...], Few] = ()  # names of the model's parameters among the arguments
     fresh_module: bool = False  # called through a module that is not part of the model
     raised: bool = False
 
@@ -190,14 +208,15 @@ class Called(Message, tag="called"):
     """forward returned. Tensors: `output`, `x_after`, `mask_after`; with a cotangent `g:x`, `g:<name>`."""
 
     returned: Literal["tensor", "tuple", "none", "other", "odd"]
-    type: str  # type of what forward returned, for the message
-    length: int = 1  # of a tuple
-    odd: str = ""  # what is odd about the tensor: "sparse", "meta", "complex64", "10 000 000 elements"
-    shape: tuple[int, ...] = ()
+    type: Name  # type of what forward returned, for the message
+    length: Count = 1  # of a tuple
+    odd: Text = ""  # what is odd about the tensor: "sparse", "meta", "complex64", "10 000 000 elements"
+    shape: Shape = ()
     training_after: bool = False  # another mode than the call's: forward switched the module or a part of it
-    trace: tuple[TraceEntry, ...] = ()
-    dispatched: tuple[str, ...] = ()  # names of the operations below autograd
-    dispatched_lines: dict[str, int] = {}
+    trace: Annotated[tuple[TraceEntry, ...], Meta(max_length=MAX_ENTRIES)] = ()
+    # names of the operations below autograd, and the line that led to each
+    dispatched: Annotated[tuple[Name, ...], Meta(max_length=MAX_DISPATCHED)] = ()
+    dispatched_lines: Annotated[dict[Name, Line], Meta(max_length=MAX_DISPATCHED)] = {}
     backward: Failure | None = None
 
 
@@ -215,6 +234,14 @@ def encode(message: Request | Reply, tensors: dict[str, Tensor] | None = None) -
     if len(header) > MAX_HEADER or len(body) > MAX_BODY:
         raise ProtocolError(f"a frame of {len(header)} + {len(body)} bytes is over the bound")
     return PREFIX.pack(MAGIC, len(header), len(body)) + header + body
+
+
+def encode_reply(reply: Reply, tensors: dict[str, Tensor] | None = None) -> bytes:
+    """One frame that the judge will take; raises `ProtocolError` for a record that is over a bound."""
+    frame = encode(reply, tensors)
+    header_length, _ = frame_lengths(frame[: PREFIX.size])
+    decode_reply(frame[PREFIX.size : PREFIX.size + header_length])
+    return frame
 
 
 def _body(tensors: Mapping[str, Tensor]) -> bytes:

@@ -109,7 +109,5 @@ def grade_and_load(
 def _load_report() -> None:
     from grader.practice import isolation  # noqa: F401
     from grader.report import terminal, view  # noqa: F401
-    from grader.report.code import Source
 
     terminal.prepare()
-    Source("", "x = 1")  # the first text that is highlighted compiles the patterns for all

@@ -8,11 +8,11 @@ Names are kept as they are: right answers to a small task are alike in form, and
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from grader.lexing import Kind, pieces
 from grader.records import Record
 
 GRAM = 6  # tokens of one k-gram
@@ -24,22 +24,7 @@ COMMON_FROM = 8  # answers from which on that can be told
 MOST_PAIRS = 200
 MOST_HOLDERS = 50  # of one fingerprint; more would cost time and say nothing
 MOST_TOKENS = 20_000  # of one answer; what is longer is compared by its beginning
-
-# Words, signs and strings, in one pass that never goes back: a string that nobody closed ends with its line,
-# or with the text. A string at the beginning of a line is documentation.
-_TOKEN = re.compile(
-    r'''
-      (?P<gap> (?: [\s\\]++ | \#[^\n]*+ )++ )
-    | (?P<string> [A-Za-z]{0,2}+
-        (?: """ (?: [^"\\]++ | \\.?+ | "(?!"") )*+ (?:"""|\Z)
-          | \'\'\' (?: [^\'\\]++ | \\.?+ | \'(?!\'\') )*+ (?:\'\'\'|\Z)
-          | " (?: [^"\\\n]++ | \\.?+ )*+ "?+
-          | \' (?: [^\'\\\n]++ | \\.?+ )*+ \'?+ ) )
-    | \w++
-    | .
-    ''',
-    re.VERBOSE | re.DOTALL,
-)
+_PASSED_OVER: frozenset[Kind] = frozenset({"space", "comment", "docstring"})
 
 
 class Likeness(Record):
@@ -52,20 +37,10 @@ class Likeness(Record):
 
 def fingerprints(source: str) -> frozenset[int]:
     """Of the tokens of a source; comments, documentation and layout do not count."""
-    tokens = list(islice(_tokens(source), MOST_TOKENS))
+    told = (text for kind, text in pieces(source) if kind not in _PASSED_OVER)
+    tokens = list(islice(told, MOST_TOKENS))
     grams = [_hash(tokens[place : place + GRAM]) for place in range(max(0, len(tokens) - GRAM + 1))]
     return frozenset(min(grams[place : place + WINDOW]) for place in range(max(0, len(grams) - WINDOW + 1)))
-
-
-def _tokens(source: str) -> Iterator[str]:
-    begins_line = True
-    for found in _TOKEN.finditer(source):
-        if found["gap"] is not None:
-            begins_line = begins_line or "\n" in found["gap"]
-            continue
-        if found["string"] is None or not begins_line:
-            yield found[0]
-        begins_line = False
 
 
 def alike(

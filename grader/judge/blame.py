@@ -181,20 +181,20 @@ class Blame:
     def dropout(self) -> int | None:
         return (
             self.call_line(DROPS)
-            or self.source.find_in_forward(r"[Dd]ropout\w*\(|\bdrop\w*\(|rand|bernoulli")
+            or self.source.find_in_forward(r"[Dd]ropout\w{0,40}\(|\bdrop\w{0,40}\(|rand|bernoulli")
             or self.softmax()
         )
 
     def dropout_layer(self) -> int | None:
         """Where the rate is handed on: the layer's construction, else its call."""
-        return self.source.find(r"Dropout\w*\(") or self.dropout()
+        return self.source.find(r"Dropout\w{0,40}\(") or self.dropout()
 
     def projections(self) -> int | None:
         return self.call_line(SPLITS | {"unflatten"}) or self.call_line(frozenset({"linear"})) or self.last()
 
     def last_linear(self) -> int | None:
         return self.call_line(frozenset({"linear"}), last=True) or self.source.find(
-            r"out\w*\s*=\s*nn\.Linear"
+            r"out\w{0,40}\s{0,20}=\s*nn\.Linear"
         )
 
     def cuts(self) -> int | None:
@@ -231,7 +231,7 @@ class Blame:
 
     def random_eval(self) -> tuple[str, int | None]:
         """Why eval mode is random: the label and the line."""
-        switched = self.source.find_in_forward(r"self(\.\w+)*\.train\(")
+        switched = self.source.find_in_forward(r"self(\.\w{1,40}){0,4}\.train\(")
         if switched is not None:
             return "eval_called_in_forward", switched
         for entry in self.trace:
@@ -245,7 +245,7 @@ class Blame:
                         "dropout_in_eval" if told else "functional_dropout_without_training_flag"
                     ), entry.line
         entry_line = self.call_line(DROPS | {"scaled_dot_product_attention"}, last=True)
-        return "dropout_in_eval", entry_line or self.source.find(r"[Dd]ropout\w*\(|bernoulli|rand")
+        return "dropout_in_eval", entry_line or self.source.find(r"[Dd]ropout\w{0,40}\(|bernoulli|rand")
 
 
 def _trace(observations: Sequence[Observation]) -> tuple[TraceEntry, ...]:

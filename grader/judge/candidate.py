@@ -14,6 +14,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from grader.answer_text import answer_text
 from grader.catalog import Kata
 from grader.judge import probes
 from grader.judge.channel import Pending, WorkerLost
@@ -65,7 +66,7 @@ class Candidate:
         self._seconds = content.kata.deadlines.call
         self.loaded: Loaded | None = None
         self.load_problem: Failure | WorkerLost | None = None
-        self._source = source
+        self.text = answer_text(source, file_name)  # what line numbers refer to, whatever a worker says
         self._load(source)
 
     @property
@@ -79,7 +80,8 @@ class Candidate:
 
     def _load(self, source: bytes) -> None:
         request = Load(file_name=self.file_name, class_name=self.kata.class_name)
-        tensors = {"source": torch.tensor(list(source), dtype=torch.uint8)}
+        empty = torch.empty(0, dtype=torch.uint8)
+        tensors = {"source": torch.frombuffer(bytearray(source), dtype=torch.uint8) if source else empty}
         try:
             reply, _ = self._caller.post(request, tensors, self._seconds)()
         except WorkerLost as lost:
@@ -293,8 +295,8 @@ class Candidate:
     @property
     def written_numbers(self) -> tuple[int, ...]:
         """The whole numbers that the source spells out, in order, found by a text search."""
-        text = self._source.decode("utf-8", errors="replace")
-        return tuple(dict.fromkeys(int(digits) for digits in re.findall(r"(?<![\w.])\d{1,4}(?![\w.])", text)))
+        found = re.findall(r"(?<![\w.])\d{1,4}(?![\w.])", self.text)
+        return tuple(dict.fromkeys(int(digits) for digits in found))
 
     # comparing ------------------------------------------------------------------------------------------
 

@@ -12,11 +12,14 @@ from collections.abc import Mapping, Sequence
 from grader.protocol import TraceEntry
 from grader.records import ShapeComment
 
-SHAPE = re.compile(r"[(\[]\s*([A-Za-z0-9_.*·/ ]+(?:,\s*[A-Za-z0-9_.*·/ ]+){1,3})\s*,?\s*[)\]]")
+# Each of these reads a character at most twice, whatever stands there.
+BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
+AXIS = re.compile(r"[A-Za-z0-9_.*·/ ]+")
 ARROW = re.compile(r"->|=>|→|=")
 WORD = re.compile(r"[A-Za-z]{2,}")
-CROSS = r"\s*[x\u00d7]\s*"
-CROSSED = re.compile(rf"\b([A-Za-z]\w*(?:{CROSS}[A-Za-z0-9]\w*){{1,3}})\b")
+CROSSED = re.compile(r"\w+")
+MOST_AXES = 4
+LONGEST_AXIS = 40  # characters; nobody names one longer
 BATCH = frozenset({"b", "batch", "bs", "batch_size", "bsz", "n", "n_batch"})
 SEQ = frozenset(
     {
@@ -89,19 +92,43 @@ def shape_comments(
 
 def _claim(comment: str) -> tuple[str, ...] | None:
     """The shape that a comment gives the result: left of `=`, else the last, as after an arrow."""
-    shapes = SHAPE.findall(comment)
-    if shapes:
-        equation = re.match(rf"\s*{SHAPE.pattern}\s*=", comment)
-        if equation is None and "@" in comment and not ARROW.search(comment):
-            return None  # the shapes of the factors
-        return tuple(part.strip() for part in (shapes[0] if equation else shapes[-1]).split(","))
-    crossed = CROSSED.findall(comment)
-    return tuple(re.split(CROSS, crossed[-1])) if crossed else None
+    shapes = [(found, axes) for found in BRACKETS.finditer(comment) if (axes := _axes(found.group(1)))]
+    if not shapes:
+        return _crossed(comment)
+    first, axes = shapes[0]
+    if not comment[: first.start()].strip() and comment[first.end() :].lstrip().startswith("="):
+        return axes
+    if "@" in comment and not ARROW.search(comment):
+        return None  # the shapes of the factors
+    return shapes[-1][1]
+
+
+def _axes(inside: str) -> tuple[str, ...]:
+    """The axes between two brackets; none where something else stands there."""
+    parts = tuple(part.strip() for part in inside.strip().removesuffix(",").split(",", MOST_AXES))
+    return parts if 1 < len(parts) <= MOST_AXES and all(map(_is_axis, parts)) else ()
+
+
+def _is_axis(text: str) -> bool:
+    return len(text) <= LONGEST_AXIS and AXIS.fullmatch(text) is not None
+
+
+def _crossed(comment: str) -> tuple[str, ...] | None:
+    """The last chain such as `B x S x D`, with whatever sign for the cross."""
+    joined = " ".join(comment.replace("\u00d7", " x ").split()).replace(" x ", "x")
+    chains = [tuple(word.split("x", MOST_AXES)) for word in CROSSED.findall(joined)]
+    fitting = [
+        chain
+        for chain in chains
+        if 1 < len(chain) <= MOST_AXES and chain[0][:1].isalpha() and all(map(_is_axis, chain))
+    ]
+    return fitting[-1] if fitting else None
 
 
 def _is_prose(comment: str) -> bool:
     """Whether a shape is only mentioned, among other words."""
-    return len(WORD.findall(SHAPE.sub("", comment))) > 2
+    outside = BRACKETS.sub(lambda found: "" if _axes(found.group(1)) else found.group(), comment)
+    return len(WORD.findall(outside)) > 2
 
 
 def _agrees(claim: Sequence[str], actual: tuple[int, ...], sizes: Mapping[str, int]) -> bool | None:
@@ -119,15 +146,18 @@ def _agrees(claim: Sequence[str], actual: tuple[int, ...], sizes: Mapping[str, i
 
 
 def _value(word: str, sizes: Mapping[str, int]) -> int | None:
-    text = word.lower().replace(" ", "").replace("·", "*")
-    factor = 1
-    product = re.fullmatch(r"(\d+)\*?([a-z_]+)|([a-z_]+)\*(\d+)", text)
-    if product:
-        factor = int(product.group(1) or product.group(4))
-        text = product.group(2) or product.group(3)
+    """`D`, `7`, `3D`, `3 * D`, `D*3`."""
+    text = "".join(word.lower().split()).replace("·", "*")
     if text.isdigit():
         return int(text)
+    name = text.strip("0123456789*")
+    if not name:
+        return None
+    before, _, after = text.partition(name)
+    factor = before.removesuffix("*") or after.removeprefix("*")
+    if (before and after) or (after and not after.startswith("*")) or not (factor.isdigit() or factor == ""):
+        return None
     for names, axis in ((BATCH, "batch"), (SEQ, "seq_len"), (WIDTH, "hidden_dim")):
-        if text in names:
-            return factor * sizes[axis]
+        if name in names:
+            return int(factor or 1) * sizes[axis]
     return None

@@ -95,7 +95,7 @@ def _axes(failure: Failure) -> str | None:
         return "T_on_3d"
     if last.raised and last.call in PRODUCTS | {"div", "masked_fill", "add", "view", "reshape"}:
         split = next((entry for entry in failure.trace if entry.call in SPLITS), None)
-        if split is not None and split.inputs and split.output and split.inputs[0][-1] == split.output[-1]:
+        if split is not None and split.inputs and split.output and split.inputs[0][-1:] == split.output[-1:]:
             return "split_wrong_dim"
         attributes = [
             entry

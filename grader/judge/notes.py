@@ -54,7 +54,8 @@ def _on_the_class(bench: Bench, loaded: Loaded) -> Iterator[Note]:
     elif first is not None and first.default not in (None, kata.constructor["hidden_dim"]):
         yield Note(
             id="default_width",
-            text=f"The default width is {first.default}; the convention is {kata.constructor['hidden_dim']}.",
+            text=f"The default width is {first.default:.12g}; "
+            f"the convention is {kata.constructor['hidden_dim']}.",
             line=bench.blame.source.find(r"def __init__\b"),
         )
 

@@ -30,6 +30,7 @@ from grader.protocol import (
     Loaded,
     ParameterInfo,
     Request,
+    Stage,
 )
 
 PACKED = ("query", "key", "value")
@@ -221,5 +222,5 @@ def _gradients(
     return None
 
 
-def _failure(stage: str, error: Exception) -> Failure:
+def _failure(stage: Stage, error: Exception) -> Failure:
     return Failure(stage=stage, type=type(error).__name__, text=str(error)[:400])

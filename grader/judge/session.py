@@ -119,7 +119,7 @@ def judge_caller(
 ) -> Grade:
     """Grade whatever answers the requests: a worker, or the oracle playing a candidate."""
     candidate = Candidate(content, caller, seed, submission.source, submission.name)
-    text = candidate.loaded.source if candidate.loaded and candidate.loaded.source else _text(submission)
+    text = candidate.text
     bench = Bench.around(candidate, text)
     source = SourceRecord(name=submission.name, sha256=submission.sha256, text=text)
     problem = candidate.load_problem or candidate.rig().problem
@@ -219,7 +219,3 @@ def _map(title: str, found: Map) -> AttentionMap:
 
     hidden = () if found.visible is None else tuple(tuple(bool(v) for v in row) for row in ~found.visible[0])
     return AttentionMap(title=title, expected=rows(found.expected), actual=rows(found.actual), hidden=hidden)
-
-
-def _text(submission: Submission) -> str:
-    return submission.source.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")

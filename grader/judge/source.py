@@ -1,17 +1,26 @@
-"""The candidate's text, searched and never parsed: definitions, returns, written numbers."""
+"""The candidate's text, searched and never parsed: definitions, returns, written numbers.
+
+The text is anything. So every pattern, here and of a caller, reads it in one go: what it repeats without a
+bound stands at the start of a line or behind a sign that cannot repeat, all else has a bound (`\\w{0,40}`).
+"""
 
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Callable, Iterator
+from functools import cached_property
+
+MAX_DEFINITIONS = 500  # that a missing one is compared with
+MAX_NAME = 80
 
 
 class Source:
     """The lines that all line numbers refer to, counted from 1."""
 
     def __init__(self, text: str) -> None:
-        self.lines: tuple[str, ...] = tuple(text.splitlines())
+        self.lines: tuple[str, ...] = tuple(text.split("\n"))  # as Python counts
 
     def text(self, line: int | None) -> str:
         return self.lines[line - 1] if line is not None and 0 < line <= len(self.lines) else ""
@@ -40,19 +49,23 @@ class Source:
 
     def definition_like(self, name: str) -> int | None:
         """The definition whose name looks most like `name` without being it."""
-        found = {
-            match.group(1): n for n, code in self._code(0) if (match := re.match(r"\s+def\s+(\w+)", code))
-        }
-        bare = {other.strip("_"): line for other, line in found.items() if other != name}
+        found = (
+            (match.group(1), number)
+            for number, code in self._code(0)
+            if (match := re.match(r"\s+def\s+(\w+)", code)) and len(match.group(1)) <= MAX_NAME
+        )
+        some = dict(itertools.islice(found, MAX_DEFINITIONS))
+        bare = {other.strip("_"): line for other, line in some.items() if other != name}
         near = difflib.get_close_matches(name.strip("_"), bare, n=1, cutoff=0.5)
         return bare[near[0]] if near else next(iter(bare.values()), None)
 
     def changes_in_place(self, name: str) -> int | None:
         """Where the argument `name` of forward is changed: `x += …`, `x[…] = …`, `x.add_(…)`."""
+        if not name.isidentifier():
+            return None  # a worker tells it
         n = re.escape(name)
-        return self.find_in_forward(
-            rf"^\s*{n}\s*(\[.*\]\s*=[^=]|(\[.*\]\s*)?[-+*/]{{1,2}}=)|\b{n}(\[.*\])?\.\w+_\("
-        )
+        assigned = rf"^\s*{n}\s*(\[.*\]\s*=[^=]|(\[.*\]\s*)?[-+*/]{{1,2}}=)"
+        return self.find_in_forward(rf"{assigned}|\b{n}(\[.{{0,80}}\])?\.\w{{1,40}}_\(")
 
     def written_size(self) -> int | None:
         """The line with the largest whole number that is no default of a signature."""
@@ -66,9 +79,12 @@ class Source:
                 best = (largest, number)
         return best[1] if best else None
 
+    @cached_property
+    def _codes(self) -> tuple[str, ...]:
+        return tuple(line.partition("#")[0] for line in self.lines)
+
     def _code(self, after: int) -> Iterator[tuple[int, str]]:
-        for number, line in enumerate(self.lines[after:], after + 1):
-            yield number, line.partition("#")[0]
+        return enumerate(itertools.islice(self._codes, after, None), after + 1)
 
     def _first(self, matches: Callable[[str], object], after: int) -> int | None:
         return next((number for number, code in self._code(after) if matches(code)), None)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from pygments.lexers.python import PythonLexer
-from pygments.token import Comment, Keyword, Literal, Name, Operator, String
-
+from grader.lexing import Kind, pieces
 from grader.records import Grade, Note, ShapeComment, TraceStep
 from grader.report.neutral import visible
 from grader.report.sections import Claim, CodeLine, Place, Step, WalkLine, WalkThrough
 
-Token = tuple[str, ...]  # what Pygments' token types are: paths of names
 Pieces = tuple[tuple[str, str], ...]
 Lined = TypeVar("Lined", TraceStep, ShapeComment, Note)
 
@@ -21,18 +19,16 @@ MAX_LINES = 300  # of a walk-through; longer files show the lines around what ma
 _AROUND = 6  # lines around a line that matters, in a file that is too long
 _MAX_STEPS = 8  # calls shown for one line
 
-# The first that fits names the class of a token; the style sheet and the terminal's theme know these names.
-_CLASSES: tuple[tuple[Token, str], ...] = (
-    (Comment, "comment"),
-    (String, "string"),
-    (Literal.Number, "number"),
-    (Keyword, "keyword"),
-    (Operator.Word, "keyword"),
-    (Name.Function, "name"),
-    (Name.Class, "name"),
-    (Name.Decorator, "name"),
-    (Name.Builtin, "builtin"),
-)
+# What is shown in a style of its own; the style sheet and the terminal's theme know these names.
+_CLASSES: dict[Kind, str] = {
+    "comment": "comment",
+    "string": "string",
+    "docstring": "string",
+    "number": "number",
+    "keyword": "keyword",
+    "name": "name",
+    "builtin": "builtin",
+}
 
 
 class Source:
@@ -83,28 +79,26 @@ def _dedented(pieces: Pieces, indent: int) -> Pieces:
 def _highlighted(text: str) -> tuple[Pieces, ...]:
     if len(text) > MAX_CHARACTERS:
         return tuple((("", line),) for line in text.split("\n"))
-    lines: list[list[tuple[str, str]]] = [[]]
-    for token, value in PythonLexer(stripnl=False, ensurenl=False).get_tokens(text):
-        name = _class_of(token)
-        first, *others = value.split("\n")
-        _append(lines[-1], name, first)
-        for part in others:
-            lines.append([])
-            _append(lines[-1], name, part)
-    return tuple(tuple(line) for line in lines)
+    ended = itertools.chain(_classed(text), [("", "\n")])
+    by_line = (
+        itertools.takewhile(lambda piece: piece[1] != "\n", ended) for _ in range(text.count("\n") + 1)
+    )
+    return tuple(tuple(_merged(line)) for line in by_line)
 
 
-def _class_of(token: Token) -> str:
-    return next((name for kind, name in _CLASSES if token[: len(kind)] == kind), "")
+def _classed(text: str) -> Iterator[tuple[str, str]]:
+    """The pieces with their classes, each line end by itself."""
+    for kind, value in pieces(text):
+        for number, part in enumerate(value.split("\n")):
+            if number:
+                yield "", "\n"
+            if part:
+                yield _CLASSES.get(kind, ""), part
 
 
-def _append(line: list[tuple[str, str]], name: str, text: str) -> None:
-    if not text:
-        return
-    if line and line[-1][0] == name:
-        line[-1] = (name, line[-1][1] + text)
-    else:
-        line.append((name, text))
+def _merged(line: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for name, parts in itertools.groupby(line, key=lambda piece: piece[0]):
+        yield name, "".join(text for _, text in parts)
 
 
 def shape_text(shape: tuple[int, ...] | tuple[str, ...] | None) -> str:

@@ -20,7 +20,7 @@ _LABEL = 10  # columns of a label such as "expected"
 
 LABEL_END, NO_WRAP = "\t", "\x05"
 _OPEN, _TEXT, _CLOSE = "\x02", "\x03", "\x04"
-SPAN = re.compile(f"{_OPEN}([^{_TEXT}]*){_TEXT}([^{_CLOSE}]*){_CLOSE}")  # (style, text)
+SPAN = re.compile(f"{_OPEN}([^{_OPEN}{_TEXT}]*){_TEXT}([^{_TEXT}{_CLOSE}]*){_CLOSE}")  # (style, text)
 
 
 class Marked(str):

@@ -34,7 +34,6 @@ WORD_JOINER = "\u2060"  # ours, after an @ that is to mention nobody
 _MENTION = re.compile(r"@(?=\w)")
 _LINE_START = re.compile(r"^(?:([-+=])(?!\d)|(\d{1,9})([.)])(?=\s|$))")
 _BETWEEN_BACKTICKS = re.compile(r"`([^`\n]+)`")
-_LINE_END = re.compile(r"[ \t]*\n\s*")
 _BACKTICKS = re.compile(r"`+")
 
 
@@ -70,7 +69,8 @@ def bounded(text: str, limit: int = LIMIT) -> str:
 
 def one_line(text: str) -> str:
     """The text on one line: line ends and the blanks around them become one blank."""
-    return _LINE_END.sub(" ", text.strip("\n"))
+    first, *others = text.strip("\n").split("\n")
+    return " ".join([first.rstrip(), *filter(None, map(str.strip, others))]) if others else first
 
 
 def for_terminal(text: str, *, limit: int = LIMIT, multiline: bool = False) -> str:

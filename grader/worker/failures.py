@@ -3,47 +3,60 @@
 from __future__ import annotations
 
 import difflib
-import re
+import itertools
 import sys
 import types
+from collections.abc import Iterable
 
 from torch import Tensor, nn
 
-from grader.protocol import MAX_TEXT, Failure, Frame, TraceEntry
+from grader.protocol import MAX_FRAMES, MAX_NAME, MAX_TEXT, Failure, Frame, Stage, TraceEntry
 
-MAX_FRAMES = 12
 MODULE_CUTOFF = 0.8  # packages that are not here look like some of the standard library
+MAX_KNOWN = 20_000  # names that a missing one is compared with
 
 
-def describe(error: BaseException, stage: str, file_name: str, trace: tuple[TraceEntry, ...] = ()) -> Failure:
+def describe(
+    error: BaseException, stage: Stage, file_name: str, trace: tuple[TraceEntry, ...] = ()
+) -> Failure:
     """The failure record of an exception that came out of the candidate's code."""
     frames = _own_frames(error, file_name)
     line = frames[-1].line if frames else None
     column = None
     if isinstance(error, SyntaxError):
-        line, column = error.lineno, error.offset
+        line, column = _number(error.lineno), _number(error.offset)
     name, owner, near = _missing_name(error)
     return Failure(
         stage=stage,
-        type=type(error).__name__,
+        type=short(type(error).__name__),
         text=_text(error),
         line=line,
         column=column,
         frames=frames,
-        name=name,
-        owner=owner,
-        near=near,
-        trace=trace,
+        name=None if name is None else short(name),
+        owner=None if owner is None else short(owner),
+        near=tuple(map(short, near)),
+        trace=trace[-MAX_FRAMES:],
     )
+
+
+def short(name: object, limit: int = MAX_NAME) -> str:
+    """A name as far as a record holds it; whatever the candidate made of it, text that can be sent."""
+    return str(name)[:limit].encode("utf-8", "backslashreplace").decode()[:limit]
+
+
+def _number(value: object) -> int | None:
+    """A line or column as the candidate's exception tells it: it may hold anything."""
+    return value if type(value) is int and 0 < value < 2**31 else None
 
 
 def _text(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
-        return str(error.msg)[:MAX_TEXT]
+        return short(error.msg, MAX_TEXT)
     try:
-        return str(error)[:MAX_TEXT]
+        return short(error, MAX_TEXT)
     except BaseException as second:  # noqa: BLE001 - a candidate's __str__ may raise anything
-        return f"(the message itself raised {type(second).__name__})"
+        return f"(the message itself raised {short(type(second).__name__)})"
 
 
 def _own_frames(error: BaseException, file_name: str) -> tuple[Frame, ...]:
@@ -51,7 +64,7 @@ def _own_frames(error: BaseException, file_name: str) -> tuple[Frame, ...]:
     entry = error.__traceback__
     while entry is not None:
         if entry.tb_frame.f_code.co_filename == file_name:
-            frames.append(Frame(line=entry.tb_lineno, function=entry.tb_frame.f_code.co_name[:80]))
+            frames.append(Frame(line=entry.tb_lineno or 0, function=short(entry.tb_frame.f_code.co_name)))
         entry = entry.tb_next
     return tuple(frames[-MAX_FRAMES:])
 
@@ -77,8 +90,8 @@ def _missing_name(error: BaseException) -> tuple[str | None, str | None, tuple[s
 
 
 def _imported_name(error: ImportError) -> str:
-    found = re.match(r"cannot import name '(\w+)' from", _text(error))
-    return found.group(1) if found else ""
+    before, _, rest = _text(error).partition("'")
+    return rest.partition("'")[0] if before == "cannot import name " else ""
 
 
 def _names(thing: object) -> list[str]:
@@ -97,7 +110,7 @@ def _owner(thing: object) -> str:
         return "None"
     if isinstance(thing, nn.Module) and not type(thing).__module__.startswith("torch."):
         return "self"
-    return type(thing).__name__[:80]
+    return type(thing).__name__
 
 
 def _scope(error: BaseException) -> set[str]:
@@ -113,12 +126,11 @@ def _top_level_modules() -> set[str]:
     return {name.partition(".")[0] for name in sys.modules} | {"torch", "numpy", "einops", "math"}
 
 
-def _near(wanted: str, known: object, cutoff: float = 0.7) -> tuple[str, ...]:
-    names = [
-        str(name)
-        for name in known  # type: ignore[attr-defined]
-        if not str(name).startswith("__") and name != wanted
-    ]
+def _near(wanted: str, known: Iterable[object], cutoff: float = 0.7) -> tuple[str, ...]:
+    if len(wanted) > MAX_NAME:
+        return ()
+    some = (str(name) for name in itertools.islice(known, MAX_KNOWN))
+    names = [name for name in some if len(name) <= MAX_NAME and not name.startswith("__") and name != wanted]
     same = [name for name in names if name.lower() == wanted.lower()]
     close = difflib.get_close_matches(wanted, names, n=3, cutoff=cutoff)
     return tuple(dict.fromkeys([*same, *close]))[:3]

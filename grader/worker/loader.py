@@ -1,7 +1,6 @@
 """The submitted bytes become a module, and the module's class is found.
 
-A notebook becomes one text: its code cells in order, magics and shell lines blanked out. Line numbers in
-every record refer to that text.
+Line numbers in every record refer to the text that `grader/answer_text.py` makes of the bytes.
 """
 
 from __future__ import annotations
@@ -11,25 +10,15 @@ import linecache
 import re
 import sys
 import types
-from dataclasses import dataclass
 
 import torch
 from torch import nn
 
+from grader.answer_text import Chunk, NotANotebook, chunks, joined
 from grader.protocol import Argument, Failure, Loaded
-from grader.worker.failures import describe
+from grader.worker.failures import describe, short
 
 MODULE_NAME = "candidate"
-_MAGIC = re.compile(r"^\s*(?:[%!]|\?{1,2}\w|\w+\?{1,2}\s*$)")
-_KEPT_CELL_MAGICS = ("%%time", "%%timeit", "%%capture")
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """A piece of source that is compiled and run on its own; `first_line` is 1-based in the whole text."""
-
-    text: str
-    first_line: int
 
 
 class LoadError(Exception):
@@ -46,54 +35,28 @@ def load(source: bytes, file_name: str, class_name: str) -> tuple[type[nn.Module
     Code after the class that raises (a scratch cell, a demo that wants a GPU) is a note, not a failure.
     """
     try:
-        text, chunks = _read(source, file_name)
-    except Exception as error:
+        pieces = chunks(source, file_name)
+    except (NotANotebook, UnicodeDecodeError) as error:
         raise LoadError(describe(error, "load", file_name)) from error
-    linecache.cache[file_name] = (len(text), None, text.splitlines(keepends=True), file_name)
+    text = joined(pieces)
+    linecache.cache[file_name] = (len(text), None, [f"{line}\n" for line in text.split("\n")], file_name)
     module = types.ModuleType(MODULE_NAME)
     module.__file__ = file_name
     sys.modules[MODULE_NAME] = module
-    raised = _run(chunks, module, file_name)
+    raised = _run(pieces, module, file_name)
     if raised is not None and not isinstance(raised, Exception):
         raise LoadError(describe(raised, "load", file_name))
     later = None if raised is None else describe(raised, "load", file_name)
     found = _find_class(module, class_name, later)
-    return found, _loaded(found, module, text, later)
+    return found, _loaded(found, module, later)
 
 
-def _read(source: bytes, file_name: str) -> tuple[str, list[Chunk]]:
-    text = source.decode("utf-8-sig")
-    if not file_name.endswith(".ipynb"):
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-        return text, [Chunk(text, 1)]
-    import nbformat  # slow to import, and only notebooks need it
-
-    notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
-    chunks: list[Chunk] = []
-    line = 1
-    for cell in notebook.cells:
-        if cell.cell_type != "code":
-            continue
-        body = _without_magics(str(cell.source))
-        chunks.append(Chunk(body, line))
-        line += body.count("\n") + 2  # the cells are joined by an empty line
-    return "\n\n".join(chunk.text for chunk in chunks), chunks
-
-
-def _without_magics(cell: str) -> str:
-    lines = cell.replace("\r\n", "\n").split("\n")
-    head = next((line.strip() for line in lines if line.strip()), "")
-    if head.startswith("%%") and not head.startswith(_KEPT_CELL_MAGICS):
-        return "\n".join("" for _ in lines)
-    return "\n".join("" if _MAGIC.match(line) else line for line in lines)
-
-
-def _run(chunks: list[Chunk], module: types.ModuleType, file_name: str) -> BaseException | None:
+def _run(pieces: tuple[Chunk, ...], module: types.ModuleType, file_name: str) -> BaseException | None:
     """Run every chunk; the first thing raised is returned. Later cells of a notebook run all the same."""
     first: BaseException | None = None
-    for chunk in chunks:
+    for piece in pieces:
         try:
-            code = compile("\n" * (chunk.first_line - 1) + chunk.text, file_name, "exec", dont_inherit=True)
+            code = compile("\n" * (piece.first_line - 1) + piece.text, file_name, "exec", dont_inherit=True)
             exec(code, module.__dict__)
         except BaseException as error:  # noqa: BLE001 - whatever it raises is the candidate's
             first = first or error
@@ -127,25 +90,24 @@ def _line_of(module: types.ModuleType, class_name: str) -> int | None:
 
 
 def _class_failure(kind: str, class_name: str, own: list[type[nn.Module]], line: int | None) -> Failure:
-    names = tuple(dict.fromkeys(thing.__name__[:80] for thing in own))[:8]
+    names = tuple(dict.fromkeys(short(thing.__name__) for thing in own))[:8]
     return Failure(stage="load", type=kind, text=class_name, name=class_name, classes=names, line=line)
 
 
-def _loaded(found: type[nn.Module], module: types.ModuleType, text: str, later: Failure | None) -> Loaded:
+def _loaded(found: type[nn.Module], module: types.ModuleType, later: Failure | None) -> Loaded:
     classes = [
         name
         for name, thing in module.__dict__.items()
         if isinstance(thing, type) and issubclass(thing, nn.Module)
     ]
     return Loaded(
-        class_name=found.__name__[:80],
+        class_name=short(found.__name__),
         constructor=_arguments(found, "__init__"),
         forward=_arguments(found, "forward"),
         own_constructor=_has_own(found, "__init__"),
         own_forward=_has_own(found, "forward"),
-        source=text if module.__file__ and module.__file__.endswith(".ipynb") else "",
         raised_later=later,
-        classes=tuple(str(name)[:80] for name in classes[:16]),
+        classes=tuple(short(name) for name in classes[:16]),
     )
 
 
@@ -167,7 +129,7 @@ def _arguments(found: type[nn.Module], method: str) -> tuple[Argument, ...]:
         return ()
     return tuple(
         Argument(
-            name=parameter.name[:80],
+            name=short(parameter.name),
             has_default=parameter.default is not parameter.empty,
             keyword_only=parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD),
             variadic=parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD),

@@ -31,6 +31,7 @@ from grader.protocol import (
     decode_request,
     decode_tensors,
     encode,
+    encode_reply,
     frame_lengths,
 )
 from grader.worker.failures import describe
@@ -93,7 +94,7 @@ def serve(channel: socket.socket) -> None:
             return
         try:
             reply, tensors = worker.answer(header, body)
-            frame = encode(reply, tensors)
+            frame = encode_reply(reply, tensors)
         except BaseException as error:  # noqa: BLE001 - candidate's patches may break the answer itself
             frame = encode(describe(error, "reply", worker._file_name))
         _flush()

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.protocol import TraceEntry
+from grader.protocol import MAX_AXES, TraceEntry
 
 MAX_ENTRIES = 300
 MAX_NUMBERS = 4
@@ -142,7 +142,7 @@ def _call_name(func: Callable[..., Any]) -> str:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    return tuple(torch.Tensor.size(value))
+    return tuple(torch.Tensor.size(value))[-MAX_AXES:]
 
 
 def _tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from grader.answer_text import answer_text
 from grader.protocol import Loaded
 from grader.worker.loader import LoadError, load
 
@@ -87,7 +88,7 @@ def test_what_cannot_be_loaded_has_a_kind_and_a_line(text: str, kind: str, line:
 
 def test_bytes_that_are_no_text_are_a_problem_and_no_crash() -> None:
     assert problem(b"\xff\xfe\x00")[0] == "UnicodeDecodeError"
-    assert problem(b"{", "answer.ipynb")[0] != ""
+    assert problem(b"{", "answer.ipynb")[0] == "NotANotebook"
 
 
 def test_code_after_the_class_that_raises_is_told_and_does_not_matter() -> None:
@@ -130,14 +131,12 @@ def test_an_inherited_forward_and_a_missing_one() -> None:
 
 
 def test_a_notebook_runs_its_code_cells_in_order() -> None:
-    found = loaded(
-        notebook(("markdown", "# Title"), "%matplotlib inline\n!ls\n%%time\nx = 1", CLASS, "1 / 0", "y = 2"),
-        "answer.ipynb",
-    )
+    cells = ("markdown", "# Title"), "%matplotlib inline\n!ls\n%%time\nx = 1", CLASS, "1 / 0", "y = 2"
+    file = notebook(*cells)
+    found = loaded(file, "answer.ipynb")
     assert found.class_name == "Wanted"
     assert found.raised_later is not None
-    assert "class Wanted" in found.source
-    assert found.source.splitlines()[found.raised_later.line - 1] == "1 / 0"  # type: ignore[operator]
+    assert answer_text(file, "answer.ipynb").split("\n")[found.raised_later.line - 1] == "1 / 0"  # type: ignore[operator]
 
 
 def test_cell_magics_of_another_language_are_left_out() -> None:

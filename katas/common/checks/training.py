@@ -125,7 +125,7 @@ def a_call_changes_nothing_for_the_next(candidate: Candidate, variations: Variat
         expected="the same output for the same input, however often forward is called",
         actual="the output changes from call to call",
         line=blame.source.find_in_forward(
-            r"self\.[\w.]+(\[.*\])?\s*([-+*/@]|//|\*\*)?=[^=]|self\.[\w.]+\.\w+_\("
+            r"self(\.\w{1,40}){1,4}((\[.{0,80}\])?\s{0,8}([-+*/@]|//|\*\*)?=[^=]|\.\w{1,40}_\()"
         ),
     )
 
