@@ -121,6 +121,17 @@ class History:
         rows = self._database.rows("SELECT at FROM starts WHERE uuid = :uuid", uuid=attempt.start_uuid)
         return _time(rows[0][0]) if rows else None
 
+    def signs_of_life(self, attempt: Attempt) -> list[datetime]:
+        """When something was done in the work on an attempt's file, from its start to it, in order."""
+        rows = self._database.rows(
+            "SELECT at FROM (SELECT at FROM starts WHERE uuid = :start UNION SELECT at FROM hints"
+            " WHERE start_uuid = :start UNION SELECT at FROM attempts WHERE start_uuid = :start)"
+            " WHERE at <= :until ORDER BY at",
+            start=attempt.start_uuid,
+            until=_text(attempt.at),
+        )
+        return [_time(row[0]) for row in rows]
+
     # Attempts
 
     def record_attempt(

@@ -50,7 +50,7 @@ def report_command(
         written = write_report(graded, chosen, output, app.home)
         console.say(f"Report: {console.place(written)}")
         if open_it:
-            app.browse(written)
+            app.show_page(written)
     elif form is None or form == "text":
         console.report(document(graded, "text", **console.terminal()._asdict()))
     else:
