@@ -50,7 +50,8 @@ def ask_first(
             continue
         if not (ask and app.can_ask()):
             raise UsageError(cost, "To do it all the same, add --yes.")
-        if not click.confirm(f"{cost} Do it all the same?", default=False, err=True):
+        click.echo(cost, err=True)
+        if not click.confirm("Do it all the same?", default=False, err=True):
             click.echo("Nothing was done; the interview goes on.", err=True)
             click.get_current_context().exit(ExitCode.USAGE)
     return found

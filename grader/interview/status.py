@@ -93,7 +93,7 @@ def way_back(session: Session, folder: Path) -> tuple[str, str]:
         left = f"{clock(found.remaining)} left of {clock(found.limit)}"
         return (
             f"{found.kata} is on{where}: {left}.",
-            f"Back to it: {first}kata interview --resume    Hand in: {first}kata interview submit",
+            f"Back to it: {first}kata interview --resume\n  → Hand in: {first}kata interview submit",
         )
     if found.phase == "between":
         return f"{found.kata} is handed in{where}; a level is left.", f"{first}kata interview next"

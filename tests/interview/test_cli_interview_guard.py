@@ -50,9 +50,9 @@ def verdict(kata: Terminal, clocks: Clocks) -> str:
 
 
 COSTLY = [
-    (("grade", "v3"), "no verdict any more"),
-    (("grade", "--json"), "no verdict any more"),
-    (("watch", "v3"), "no verdict any more"),
+    (("grade", "v3"), "the verdict away"),
+    (("grade", "--json"), "the verdict away"),
+    (("watch", "v3"), "the verdict away"),
     (("hint", "v3"), "costs 1 point"),
     (("hint", "v3", "--all"), "cost 4 points"),
     (("solution", "v3", "--give-up"), "verdict is No"),

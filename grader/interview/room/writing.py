@@ -86,8 +86,8 @@ class WritingScreen(Screen[None]):
                 self.say(text, event.seconds)
         self._shown = len(one.events)
         self._show_clock(session.remaining(), one)
-        path = paths.tilde(one.path, Path.home())
-        self._put("file", Text.assemble("Edit  ", (for_terminal(path), "bold")))
+        folder = for_terminal(paths.tilde(one.path.parent, Path.home()))
+        self._put("file", Text.assemble((for_terminal(one.path.name), "bold"), f"  in {folder}"))
         self._put("saves", self._saves(one))
 
     def say(self, text: str, second: float | None = None) -> None:
