@@ -160,9 +160,9 @@ def load_lines(catalog: Catalog) -> dict[str, Lines]:
 
 
 def _load_common(catalog: Catalog, name: str, kind: type[Content]) -> Content:
-    """A file of `katas/common`; a catalog without that folder has ours."""
-    own = catalog.root / "katas" / "common"
-    path = (own if own.is_dir() else content_root() / "katas" / "common") / name
+    """A file of `katas/common`; a catalog without it has ours."""
+    own = catalog.root / "katas" / "common" / name
+    path = own if own.is_file() else content_root() / "katas" / "common" / name
     try:
         return msgspec.toml.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError) as error:
