@@ -105,22 +105,13 @@ def plan_options(command: Any) -> Any:
 @pass_app
 def room_command(app: App, /, *, resume: bool, no_room: bool, **wish: Any) -> None:
     """A mock interview against the clock."""
-    if not no_room:
-        _need_terminal(app, resume=resume, **wish)
-    from grader.interview import opening
-
-    if resume:
-        entry: Session | Waiting = opening.current(app.folder, app.interviews, app.moment)
-        entry.resume()
-    elif no_room:
-        entry = begin(app, **wish)
-    else:
-        entry = waiting(app, agreed(app, **wish))
     if no_room:
         from grader.cli.interview_steps import say_how_it_stands
 
-        say_how_it_stands(app, entry)
+        say_how_it_stands(app, resumed(app) if resume else begin(app, **wish))
         return
+    _need_terminal(app, resume=resume, **wish)
+    entry: Session | Waiting = resumed(app) if resume else waiting(app, agreed(app, **wish))
     from grader.interview.room.app import open_room
 
     closing = open_room(
@@ -215,6 +206,15 @@ def read_first(app: App, kata: Kata, limit: float) -> None:
         click.prompt(
             f"{spoken(limit)}. Enter starts the clock, Ctrl-C leaves", "", show_default=False, err=True
         )
+
+
+def resumed(app: App) -> Session:
+    """The interview that is on in this folder, taken over."""
+    from grader.interview import opening
+
+    session = opening.current(app.folder, app.interviews, app.moment)
+    session.resume()
+    return session
 
 
 def waiting(app: App, wish: Wish) -> Waiting:
