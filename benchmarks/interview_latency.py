@@ -78,9 +78,7 @@ def main() -> None:
             InterviewStore(history.path) as store,
         ):
             session = open_interview(Wish(katas=(catalog.get("v3"),)), folder, history, store, now)
-            room = RoomApp(
-                session, history, store, catalog, grade, now, browse=lambda _: None, page=home / "page.html"
-            )
+            room = RoomApp(session, history, store, catalog, grade, now, browse=lambda _: None, pages=home)
             latencies, idle = asyncio.run(measure(room, session.round.path, wanted.saves, wanted.idle))
     latencies.sort()
     print(

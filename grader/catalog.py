@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal, TypeVar
 
 import msgspec
 
 from grader.errors import GraderFault, UsageError
 from grader.records import Record
+
+Content = TypeVar("Content")
 
 
 class Concept(Record):
@@ -85,6 +89,30 @@ class Kata(Record):
             raise GraderFault(f"kata {self.id} has no {name} ({error})", "Run `kata lint`.") from error
 
 
+class Label(Record):
+    """What is said about a mistake. `shows` completes "your output is exactly what you get when …" where the
+    mistake is seen in the output, and "we saw that …" where it is seen in behaviour.
+    """
+
+    concept: str
+    seen: Literal["output", "behaviour"]
+    shows: str
+    sentence: str
+    fix: str
+    why: str
+
+
+Labels = Mapping[str, Label]
+
+
+class Lines(Record):
+    """A mistake in code: a wrong line, the right one in its place, and in how many sources it was found."""
+
+    wrong: str
+    right: str = ""
+    found: Literal["one", "two or three", "four or more", ""] = ""
+
+
 class Catalog(Record):
     """All katas, in the order of their levels."""
 
@@ -122,6 +150,26 @@ def load_kata(folder: Path, solutions: Path) -> Kata:
     except (OSError, msgspec.DecodeError) as error:
         raise GraderFault(f"{path}: {error}", "Mend the file; `kata lint` checks it.") from error
     return msgspec.structs.replace(kata, folder=folder, solution=solutions / f"{kata.id}.py")
+
+
+def load_labels(catalog: Catalog) -> dict[str, Label]:
+    """The words for every mistake, from `katas/common/mistakes.toml`."""
+    return _load_common(catalog, "mistakes.toml", dict[str, Label])
+
+
+def load_lines(catalog: Catalog) -> dict[str, Lines]:
+    """The lines of code for the mistakes that have some, from `katas/common/explained.toml`."""
+    return _load_common(catalog, "explained.toml", dict[str, Lines])
+
+
+def _load_common(catalog: Catalog, name: str, kind: type[Content]) -> Content:
+    """A file of `katas/common`; a catalog without it has ours."""
+    own = catalog.root / "katas" / "common" / name
+    path = own if own.is_file() else content_root() / "katas" / "common" / name
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError) as error:
+        raise GraderFault(f"{path}: {error}", "Mend the file; `kata lint` checks it.") from error
 
 
 def load_catalog(root: Path | None = None) -> Catalog:

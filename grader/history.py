@@ -13,7 +13,7 @@ import msgspec
 from grader.database import Database, HistoryUnavailable
 from grader.errors import KataError
 from grader.records import Grade, Record, Submission, Verdict, encode_grade
-from grader.stored import AttemptRow, Origin, SolutionRow, StartKind, StartRow, read_grade
+from grader.stored import AttemptRow, Origin, SolutionRow, StartKind, StartRow, TimedRow, read_grade
 
 Clock = Callable[[], datetime]  # the time now, with its time zone
 
@@ -130,6 +130,18 @@ class History:
         """When work on the file of an attempt began; `None` when that is not known."""
         rows = self._database.records(StartRow, "starts WHERE uuid = :uuid", uuid=attempt.start_uuid)
         return rows[0].at if rows else None
+
+    def signs_of_life(self, attempt: Attempt) -> list[datetime]:
+        """When something was done in the work on an attempt's file, from its start to it, in order."""
+        rows = self._database.records(
+            TimedRow,
+            "(SELECT uuid, at FROM starts WHERE uuid = :start UNION SELECT uuid, at FROM hints"
+            " WHERE start_uuid = :start UNION SELECT uuid, at FROM attempts WHERE start_uuid = :start)"
+            " WHERE at <= :until ORDER BY at",
+            start=attempt.start_uuid,
+            until=time_text(attempt.at),
+        )
+        return list(dict.fromkeys(row.at for row in rows))
 
     # Attempts
 

@@ -46,12 +46,16 @@ class UnreadableSubmission(KataError):
         self.name = name
 
 
+class NotAnAnswer(UnreadableSubmission):
+    """Nothing was read that could be an answer, as from a folder or an empty file: that is wrong usage."""
+
+
 def read_submission(path: Path) -> Submission:
     """The bytes at `path`, from one open descriptor.
 
     Links are not followed and only regular files are read, so a link to `/dev/zero` or a pipe without a
     writer cannot hold the grader up. Raises `UsageError` when there is nothing at the path, and
-    `UnreadableSubmission` for all else.
+    `UnreadableSubmission` for all else: `NotAnAnswer` where the path never was one.
     """
     descriptor = _open(path)
     try:
@@ -124,7 +128,10 @@ def _open(path: Path) -> int:
         if error.errno == errno.ELOOP:
             raise _wrong_kind(path, "a symbolic link") from error
         raise _unreadable(
-            path, f"cannot be opened: {error.strerror}", "Check the permissions of the file."
+            path,
+            f"cannot be opened: {error.strerror}",
+            "Check the permissions of the file.",
+            NotAnAnswer,
         ) from error
 
 
@@ -139,7 +146,10 @@ def _limit(path: Path) -> int:
     limit = _LIMITS.get(path.suffix.lower())
     if limit is None:
         raise _unreadable(
-            path, "is neither a .py file nor an .ipynb notebook", "Save the answer as a .py file."
+            path,
+            "is neither a .py file nor an .ipynb notebook",
+            "Save the answer as a .py file.",
+            NotAnAnswer,
         )
     return limit
 
@@ -161,7 +171,7 @@ def _refuse_content(path: Path, source: bytes, limit: int) -> None:
             "Keep only the answer in it; clear a notebook's outputs.",
         )
     if not source.removeprefix(_BOM).strip():
-        raise _unreadable(path, "is empty", "Write the class into it and save it.")
+        raise _unreadable(path, "is empty", "Write the class into it and save it.", NotAnAnswer)
     if b"\0" in source:
         place = source.index(b"\0")
         line = source.count(b"\n", 0, place) + 1
@@ -185,11 +195,13 @@ def _wrong_kind(path: Path, kind: str) -> UnreadableSubmission:
         if "link" in kind or "folder" in kind
         else "Name a regular .py or .ipynb file."
     )
-    return _unreadable(path, f"is {kind}, and only a regular file is graded", fix)
+    return _unreadable(path, f"is {kind}, and only a regular file is graded", fix, NotAnAnswer)
 
 
-def _unreadable(path: Path, reason: str, fix: str) -> UnreadableSubmission:
-    return UnreadableSubmission(_shown(path), f"{_shown(path)} {reason}.", fix)
+def _unreadable(
+    path: Path, reason: str, fix: str, kind: type[UnreadableSubmission] = UnreadableSubmission
+) -> UnreadableSubmission:
+    return kind(_shown(path), f"{_shown(path)} {reason}.", fix)
 
 
 def _shown(path: Path) -> str:

@@ -46,13 +46,15 @@ class Reset(Record):
 def start(kata: Kata, folder: Path, history: History, *, blank: bool = False) -> Started:
     """Write the kata's stub into `folder`, which is made if need be; `blank` leaves only the signature.
 
-    A file that is there already stays as it is. Raises `UsageError` when the folder cannot be written to.
+    Work that is there already stays as it is; an untouched stub or blank page makes way for the other.
+    Raises `UsageError` when the folder cannot be written to.
     """
     path = paths.identity(folder / kata.file_name)
-    stub = kata.text("blank.py" if blank else "stub.py").encode()
+    pages = _pages(kata)
+    stub = pages[blank]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        outcome = _write_or_find(path, stub)
+        outcome = _write_or_find(path, stub, pages)
     except OSError as error:
         raise _cannot_write(path, error) from error
     warning = _remember(history, kata, path, "start" if outcome == "written" else "found")
@@ -65,11 +67,11 @@ def reset(kata: Kata, folder: Path, history: History, now: datetime, *, blank: b
     The file is the one this kata was last started in below `folder`, else the usual name in it.
     """
     path = _file_of(kata, folder, history)
-    stub, page = kata.text("stub.py").encode(), kata.text("blank.py").encode()
+    pages = _pages(kata)
     try:
         work = _work_at(path)
-        backup = None if work in (None, stub, page) else _back_up(path, work, now)
-        _replace(path, page if blank else stub)
+        backup = None if work is None or work in pages else _back_up(path, work, now)
+        _replace(path, pages[blank])
     except OSError as error:
         raise _cannot_write(path, error) from error
     return Reset(kata=kata, path=path, backup=backup, warning=_remember(history, kata, path, "reset"))
@@ -99,12 +101,21 @@ def _remember(history: History, kata: Kata, path: Path, kind: StartKind) -> Hist
     return None
 
 
-def _write_or_find(path: Path, stub: bytes) -> Outcome:
+def _pages(kata: Kata) -> tuple[bytes, bytes]:
+    """What a file begins as: the stub, and the blank page."""
+    return kata.text("stub.py").encode(), kata.text("blank.py").encode()
+
+
+def _write_or_find(path: Path, stub: bytes, untouched: tuple[bytes, ...]) -> Outcome:
     try:
         _write_new(path, stub)
     except FileExistsError:
         work = _work_at(path)
-        return "untouched" if work == stub else "found"
+        if work == stub:
+            return "untouched"
+        if work not in untouched:
+            return "found"
+        _replace(path, stub)
     return "written"
 
 

@@ -55,6 +55,20 @@ def test_starting_twice_says_that_nothing_was_written_yet(v3: Kata, history: His
     assert [start.kind for start in history.starts(path=first.path)] == ["start"]
 
 
+@pytest.mark.parametrize("blank", [True, False])
+def test_an_untouched_page_makes_way_for_the_other(
+    v3: Kata, tmp_path: Path, history: History, blank: bool
+) -> None:
+    workspace.start(v3, tmp_path, history, blank=not blank)
+    done = workspace.start(v3, tmp_path, history, blank=blank)
+    assert done.outcome == "written"
+    assert done.path.read_text(encoding="utf-8") == v3.text("blank.py" if blank else "stub.py")
+    done.path.write_text("work", encoding="utf-8")
+    assert workspace.start(v3, tmp_path, history, blank=not blank).outcome == "found"
+    assert done.path.read_text(encoding="utf-8") == "work"
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [v3.file_name]
+
+
 def test_a_folder_is_one_folder_however_it_is_spelt(v3: Kata, history: History, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,6 +14,9 @@ import click
 
 from grader import paths
 from grader.catalog import Catalog, Kata, load_catalog
+from grader.cli.browser import NoBrowser
+from grader.cli.browser import browse as open_in_browser
+from grader.cli.console import warn
 from grader.history import Clock, History, PassedOver, passed_over
 from grader.practice.attempts import GradeFunction
 from grader.records import Grade, Submission
@@ -51,7 +55,7 @@ def warm_up() -> None:
 
 
 class App:
-    """The catalog, the history and the doors to the outside: clock, grader, editor, browser."""
+    """The catalog, the history and the doors to the outside: clock, grader, editor, browser, person."""
 
     def __init__(
         self,
@@ -63,14 +67,23 @@ class App:
         edit: Callable[[Path], None] | None = None,
         browse: Callable[[Path], None] | None = None,
         moment: Callable[[], Moment] | None = None,
+        can_ask: Callable[[], bool] | None = None,
     ) -> None:
         self.clock = clock
         self.grade = grade
         self.begin = begin
         self.warm_up = warm_up
         self.edit = edit or _edit
-        self.browse = browse or _browse
+        self.browse = browse or open_in_browser
         self.moment = moment or _moment
+        self.can_ask = can_ask or _can_ask
+
+    def show_page(self, page: Path) -> None:
+        """Open a page in the browser, or say in a line that there is none."""
+        try:
+            self.browse(page)
+        except NoBrowser as problem:
+            warn(problem)
 
     @cached_property
     def home(self) -> Path:
@@ -119,9 +132,10 @@ def _moment() -> Moment:
     return now()
 
 
+def _can_ask() -> bool:
+    """Whether somebody is there to answer: a question goes to standard error, its answer comes from input."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def _edit(path: Path) -> None:
     click.edit(filename=str(path))
-
-
-def _browse(path: Path) -> None:
-    click.launch(path.as_uri())

@@ -10,6 +10,7 @@ from grader import workspace
 from grader.catalog import Kata
 from grader.cli import console
 from grader.cli.app import App, pass_app
+from grader.cli.interview_guard import YES, ask_first
 from grader.cli.params import FOLDER, KATA
 
 BLANK = click.option("--blank", is_flag=True, help="Only the class and its signature, as in an interview.")
@@ -23,12 +24,14 @@ BLANK = click.option("--blank", is_flag=True, help="Only the class and its signa
 @click.argument("folder", type=FOLDER, default=".", metavar="[DIR]")
 @BLANK
 @click.option("--edit", is_flag=True, help="Open the file in $EDITOR.")
+@YES
 @pass_app
-def start_command(app: App, kata: Kata, folder: Path, blank: bool, edit: bool) -> None:
+def start_command(app: App, kata: Kata, folder: Path, blank: bool, edit: bool, yes: bool) -> None:
     """Put a kata's stub into your folder.
 
     DIR is the folder you stand in by default. Work that is there stays as it is.
     """
+    ask_first(app, "start", kata, yes=yes, folder=app.folder / folder)
     started = workspace.start(kata, app.folder / folder, app.history, blank=blank)
     app.warm_up()
     file = console.place(started.path)
@@ -50,9 +53,11 @@ def start_command(app: App, kata: Kata, folder: Path, blank: bool, edit: bool) -
 @click.argument("kata", type=KATA)
 @click.argument("folder", type=FOLDER, default=".", metavar="[DIR]")
 @BLANK
+@YES
 @pass_app
-def reset_command(app: App, kata: Kata, folder: Path, blank: bool) -> None:
+def reset_command(app: App, kata: Kata, folder: Path, blank: bool, yes: bool) -> None:
     """Put the stub back, and keep the old work beside it."""
+    ask_first(app, "reset", kata, yes=yes, folder=app.folder / folder)
     done = workspace.reset(kata, app.folder / folder, app.history, app.clock(), blank=blank)
     if done.backup is not None:
         console.say(f"Your work is kept in {console.place(done.backup)}")

@@ -10,6 +10,7 @@ from grader.catalog import Kata
 from grader.cli import console
 from grader.cli.app import App, pass_app
 from grader.cli.documents import standings_document
+from grader.cli.interview_guard import tell_interviews
 from grader.cli.params import KATA
 from grader.practice.overview import Progress, standings
 
@@ -33,6 +34,8 @@ def list_command(
     app: App, levels: tuple[int, ...], progress: tuple[Progress, ...] | None, as_json: bool
 ) -> None:
     """All katas, with your best score in each."""
+    if not as_json:
+        tell_interviews(app)
     found = standings(app.catalog, app.history, levels=levels, progress=progress or ())
     if as_json:
         console.data(standings_document(found))
@@ -44,8 +47,10 @@ def list_command(
 
 @click.command("show", epilog="\b\nExample:\n  kata show v3")
 @click.argument("kata", type=KATA)
-def show_command(kata: Kata) -> None:
+@pass_app
+def show_command(app: App, kata: Kata) -> None:
     """The interviewer's brief, and what gives points."""
     from grader.cli import screens
 
+    tell_interviews(app)
     console.show(*screens.brief(kata))

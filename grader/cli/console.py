@@ -75,9 +75,9 @@ def ask(question: str) -> str:
     return answer
 
 
-def confirm(question: str) -> bool:
-    """Yes or no; no for Enter alone."""
-    return click.confirm(for_terminal(question), default=False)
+def confirm(question: str, *, error: bool = False) -> bool:
+    """Yes or no; no for Enter alone. `error` asks on standard error."""
+    return click.confirm(for_terminal(question), default=False, err=error)
 
 
 def trace(text: str) -> None:

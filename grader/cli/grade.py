@@ -10,6 +10,7 @@ import click
 from grader.cli import console
 from grader.cli.app import App
 from grader.cli.app import grade as default_grade
+from grader.cli.interview_guard import YES, ask_first
 from grader.cli.params import ANSWER_OR_KATA, isolation_option
 from grader.confine.policy import Level
 from grader.exit_codes import OF_VERDICT
@@ -51,6 +52,7 @@ Exit code: 0 passed, 1 not passed, 2 wrong usage, 3 a fault of the grader.""",
 @click.option(
     "-v", "--verbose", is_flag=True, help="Also the shapes line by line, and what the code printed."
 )
+@YES
 @click.pass_context
 def grade_command(
     ctx: click.Context,
@@ -63,6 +65,7 @@ def grade_command(
     isolation: Level,
     no_engine: bool,
     verbose: bool,
+    yes: bool,
 ) -> None:
     """Grade an answer: a .py file or a notebook.
 
@@ -73,6 +76,7 @@ def grade_command(
     app = ctx.ensure_object(App)
     form, path = (None, None) if report is None else format_of(report)
     target = resolve_target(what, app.folder, app.catalog, app.history)
+    ask_first(app, "grade", target.kata, yes=yes, ask=not as_json)
     with console.progress(f"Grading {target.path.name} as {target.kata.id} …"):
         graded = grade_target(
             target,

@@ -97,7 +97,7 @@ def grade_all_command(
     assert finished is not None
     _summary(finished)
     if open_it:
-        app.browse(finished.page)
+        app.show_page(finished.page)
     faults = any(row.verdict == "grader_error" for row in finished.rows)
     ctx.exit(ExitCode.GRADER_FAULT if faults else ExitCode.PASSED)
 

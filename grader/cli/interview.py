@@ -20,6 +20,9 @@ from grader.records import Grade, Submission
 
 if TYPE_CHECKING:
     from grader.grading import Options
+    from grader.interview.opening import Wish
+    from grader.interview.room.app import Waiting
+    from grader.interview.session import Session
 
 # name -> the module that has a command function of that name.
 STEPS = {
@@ -102,31 +105,24 @@ def plan_options(command: Any) -> Any:
 @pass_app
 def room_command(app: App, /, *, resume: bool, no_room: bool, **wish: Any) -> None:
     """A mock interview against the clock."""
-    if not no_room:
-        _need_terminal(app, resume=resume, **wish)
-    if resume:
-        from grader.interview.opening import current
-
-        session = current(app.folder, app.interviews, app.moment)
-        session.resume()
-    else:
-        session = begin(app, **wish)
     if no_room:
         from grader.cli.interview_steps import say_how_it_stands
 
-        say_how_it_stands(app, session, brief=not resume)
+        say_how_it_stands(app, resumed(app) if resume else begin(app, **wish))
         return
+    _need_terminal(app, resume=resume, **wish)
+    entry: Session | Waiting = resumed(app) if resume else waiting(app, agreed(app, **wish))
     from grader.interview.room.app import open_room
 
     closing = open_room(
-        session,
+        entry,
         app.history,
         app.interviews,
         app.catalog,
         grade_apart if app.grade is default_grade else app.grade,
         app.moment,
         browse=app.browse,
-        page=paths.reports(app.home) / f"interview-{session.plan.uuid[:8]}.html",
+        pages=paths.reports(app.home),
     )
     console.say(closing)
 
@@ -161,7 +157,7 @@ def grade_apart(
     return begin_grading(submission, kata, catalog, options or Default()).result()
 
 
-def begin(
+def agreed(
     app: App,
     *,
     kata: Kata | None,
@@ -171,8 +167,8 @@ def begin(
     strict: bool,
     guided: bool,
     seed: int | None,
-) -> Any:
-    """Begin the interview that the options ask for."""
+) -> Wish:
+    """The interview that the options ask for, unless one is on in this folder."""
     from grader.interview import opening
 
     seed = secrets.randbelow(2**32) if seed is None else seed
@@ -186,8 +182,51 @@ def begin(
     else:
         katas = opening.ladder(app.catalog) if ladder else opening.at_random(app.catalog, seed)
     wish = opening.Wish(katas=katas, minutes=minutes, practice=not strict, guided=guided, seed=seed)
+    opening.refuse_second(app.interviews, app.folder, app.moment)
     app.warm_up()
+    return wish
+
+
+def begin(app: App, **options: Any) -> Session:
+    """Begin without a room. Somebody at a terminal reads the brief first, and starts the clock with Enter."""
+    from grader.interview import opening
+
+    wish = agreed(app, **options)
+    read_first(app, wish.katas[0], wish.limits[0])
     return opening.open_interview(wish, app.folder, app.history, app.interviews, app.moment)
+
+
+def read_first(app: App, kata: Kata, limit: float) -> None:
+    """The brief; at a terminal, nothing goes on before Enter."""
+    from grader.cli import screens
+    from grader.interview.wording import spoken
+
+    console.show(*screens.interview_brief(kata))
+    if app.can_ask():
+        click.prompt(
+            f"{spoken(limit)}. Enter starts the clock, Ctrl-C leaves", "", show_default=False, err=True
+        )
+
+
+def resumed(app: App) -> Session:
+    """The interview that is on in this folder, taken over."""
+    from grader.interview import opening
+
+    session = opening.current(app.folder, app.interviews, app.moment)
+    session.resume()
+    return session
+
+
+def waiting(app: App, wish: Wish) -> Waiting:
+    """The interview as the room gets it: it begins when the candidate has read the brief."""
+    from grader.interview import opening
+    from grader.interview.room.app import Waiting
+
+    return Waiting(
+        kata=wish.katas[0],
+        limit=wish.limits[0],
+        begin=lambda: opening.open_interview(wish, app.folder, app.history, app.interviews, app.moment),
+    )
 
 
 def _need_terminal(app: App, *, resume: bool, kata: Kata | None, ladder: bool, **_: Any) -> None:

@@ -59,7 +59,7 @@ def debrief_command(app: App, open_it: bool, form: Format | None, output: Path |
         ) from error
     console.say(f"Debrief: {console.place(written.absolute())}")
     if open_it:
-        app.browse(written.absolute())
+        app.show_page(written.absolute())
 
 
 def say_debrief(app: App, session: Session, form: Format) -> Debrief:

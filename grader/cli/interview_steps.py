@@ -9,11 +9,12 @@ import click
 
 from grader.cli import console
 from grader.cli.app import App, pass_app
-from grader.cli.interview import begin, plan_options
+from grader.cli.interview import begin, plan_options, read_first
 from grader.errors import UsageError
 from grader.exit_codes import OF_VERDICT
 from grader.interview import opening
 from grader.interview.status import document, lines, short, status
+from grader.interview.wording import count
 
 if TYPE_CHECKING:
     from grader.interview.session import Session
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 @plan_options
 @pass_app
 def start_command(app: App, /, **wish: Any) -> None:
-    """Start the clock; write in any editor, then submit."""
-    say_how_it_stands(app, begin(app, **wish), brief=True)
+    """Start the clock; write in any editor, then submit.
+
+    At a terminal you read the brief first, and Enter starts the clock. In a script it starts at once.
+    """
+    say_how_it_stands(app, begin(app, **wish))
 
 
 @click.command("status", epilog="\b\nExamples:\n  kata interview status\n  kata interview status --short\n")
@@ -34,7 +38,7 @@ def start_command(app: App, /, **wish: Any) -> None:
 def status_command(app: App, as_json: bool, as_line: bool) -> None:
     """How much time is left."""
     if not (as_json or as_line):
-        say_how_it_stands(app, opening.current(app.folder, app.interviews, app.moment), brief=False)
+        say_how_it_stands(app, opening.current(app.folder, app.interviews, app.moment))
         return
     try:
         found = status(opening.current(app.folder, app.interviews, app.moment))
@@ -91,8 +95,12 @@ def submit_command(ctx: click.Context, as_json: bool, questions: bool | None) ->
 def next_command(app: App) -> None:
     """Begin the ladder's next level."""
     session = opening.current(app.folder, app.interviews, app.moment)
+    session.observe()
+    session.require("between")
+    number = len(session.interview.rounds)
+    read_first(app, app.catalog.get(session.plan.katas[number]), session.plan.limits[number])
     opening.go_on(session, app.catalog, app.history, app.moment)
-    say_how_it_stands(app, session, brief=True)
+    say_how_it_stands(app, session)
 
 
 @click.command("ask", epilog="\b\nExamples:\n  kata interview ask\n  kata interview ask 2")
@@ -136,21 +144,18 @@ def abort_command(app: App) -> None:
     console.say(f"  Your file stays: {console.place(session.round.path)}")
 
 
-def say_how_it_stands(app: App, session: Session, *, brief: bool) -> None:
-    """The state of an interview, after the interviewer's brief where that is new."""
-    from grader.cli import screens
-
+def say_how_it_stands(app: App, session: Session) -> None:
+    """The state of an interview, and what can be done in it."""
     found = status(session)
     kata = app.catalog.get(found.kata)
-    if brief:
-        console.show(*screens.interview_brief(kata))
-    if session.round.backup is not None and brief:
+    if session.round.backup is not None and not found.saves:
         console.say(f"Your work is kept in {console.place(session.round.backup)}")
+    cost = count(kata.rules.hint_cost, "point")
     for line in lines(found):
         console.say(line)
     console.say(f"  File:     {console.place(found.path)}")
     if found.phase == "writing":
-        console.say(f"  Ask:      kata interview ask    Hint: kata hint {kata.id}")
+        console.say(f"  Ask:      kata interview ask    Hint: kata hint {kata.id} (costs {cost})")
         console.say("  Hand in:  kata interview submit")
     elif found.phase == "between":
         console.say("  Go on:    kata interview next")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+import msgspec
 
 from grader import __version__
 from grader.cli import console, failures
@@ -26,6 +27,7 @@ COMMANDS = {
     "watch": "watch",
     "hint": "learn",
     "solution": "learn",
+    "explain": "learn",
     "reset": "begin",
     "report": "past",
     "history": "past",
@@ -50,6 +52,7 @@ SUMMARIES = {
     "watch": "Grade on every save, until it passes.",
     "hint": "One more hint each time.",
     "solution": "The reference beside your own code, after a pass.",
+    "explain": "What a mistake is, and why it matters.",
     "reset": "Put the stub back, and keep the old work beside it.",
     "report": "The last grade again, in any format.",
     "history": "Your attempts: when, how many points, what was missed.",
@@ -136,10 +139,14 @@ def cli(ctx: click.Context) -> None:
 
 def _where_you_are(ctx: click.Context) -> None:
     from grader.cli import screens
+    from grader.cli.interview_guard import tell_interviews
     from grader.practice.overview import overview
 
     app = ctx.ensure_object(App)
-    console.show(*screens.overview(overview(app.catalog, app.history, app.folder)))
+    seen = overview(app.catalog, app.history, app.folder)
+    if any(session.plan.folder == app.folder for session in tell_interviews(app)):
+        seen = msgspec.structs.replace(seen, suggestions=())  # they would cost it; its own way on is above
+    console.show(*screens.overview(seen))
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ import msgspec
 from grader import paths
 from grader.cli import console
 from grader.cli.app import App, pass_app
+from grader.cli.interview_guard import tell_interviews
 from grader.errors import UsageError
 
 VERSION = 1
@@ -29,6 +30,8 @@ def next_command(app: App, as_json: bool) -> None:
     from grader.memory.schedule import memories
     from grader.memory.sittings import sittings
 
+    if not as_json:
+        tell_interviews(app)
     now = app.clock()
     found = sittings(app.catalog, app.history, app.interviews)
     advice = advise(app.catalog, found, memories(found, now), now)
@@ -78,4 +81,4 @@ def stats_command(app: App, as_json: bool, open_it: bool, output: Path | None) -
         ) from error
     console.say(f"Statistics: {console.place(target.absolute())}")
     if open_it:
-        app.browse(target.absolute())
+        app.show_page(target.absolute())

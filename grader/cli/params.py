@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, get_args
 import click
 from click.shell_completion import CompletionItem
 
-from grader.catalog import Catalog, Kata
+from grader.catalog import Catalog, Kata, load_labels
 from grader.cli.app import App
 from grader.confine.policy import Level
 
@@ -47,6 +47,17 @@ class PathOrKata(click.ParamType[str]):
         return [*_ids(ctx, incomplete), CompletionItem(incomplete, type=self._kind)]
 
 
+class LabelName(click.ParamType[str]):
+    """A mistake's label; whether there is one of that name is decided later."""
+
+    name = "label"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in load_labels(_catalog(ctx)) if name.startswith(incomplete)]
+
+
 def _catalog(ctx: click.Context | None) -> Catalog:
     app = None if ctx is None else ctx.find_object(App)
     return (app or App()).catalog
@@ -80,4 +91,5 @@ def isolation_option(default: Level) -> Callable[[FC], FC]:
 KATA = KataId()
 ANSWER_OR_KATA = PathOrKata("file")
 FOLDER_OR_KATA = PathOrKata("dir")
+LABEL = LabelName()
 FOLDER = click.Path(path_type=Path)

@@ -51,7 +51,7 @@ def report_command(
         written = write_report(graded, chosen, output, app.home)
         console.say(f"Report: {console.place(written)}")
         if open_it:
-            app.browse(written)
+            app.show_page(written)
     elif form is None or form == "text":
         console.draw(partial(document, graded, "text"))
     elif form == "json":

@@ -14,6 +14,8 @@ from rich.text import Text
 from grader.catalog import Kata
 from grader.cli.console import local, place, safe
 from grader.history import Attempt, Best
+from grader.practice.explain import Explained
+from grader.practice.explain import Group as LabelGroup
 from grader.practice.hints import Hint
 from grader.practice.overview import Overview, Progress, Standing
 from grader.practice.solutions import Solution
@@ -41,6 +43,7 @@ _VERDICT: dict[Verdict, tuple[str, str]] = {
     "unrunnable": ("could not run", "red"),
     "grader_error": ("grader's fault", "yellow"),
 }
+_SHOWS = {"output": "Your output is exactly what you get when", "behaviour": "We saw that"}
 _SIDE_BY_SIDE = 120  # columns from which two pieces of code stand beside each other
 _MOST_CODE = 64 * 1024  # characters
 
@@ -95,6 +98,8 @@ def overview(seen: Overview) -> Iterator[RenderableType]:
         yield _last(seen.last)
     if seen.here is not None:
         yield Text(f"Here   {safe(seen.here.path.name)}, {seen.here.kata}")
+    if not seen.suggestions:
+        return
     if seen.last is not None or seen.here is not None:
         yield Text()
     yield Text("What next", "bold")
@@ -143,6 +148,40 @@ def solution(found: Solution, width: int) -> Iterator[RenderableType]:
     beside.add_column(ratio=1)
     beside.add_row(own, reference)
     yield beside
+
+
+def explained(found: Explained) -> Iterator[RenderableType]:
+    """A mistake: what an interviewer would say, a wrong and a right line, and why it matters."""
+    label, lines = found.label, found.lines
+    yield Text.assemble((found.name, "bold"), f" · {found.concept} · {', '.join(found.katas)}")
+    yield Text()
+    yield Text(label.sentence)
+    yield Text()
+    rows: list[tuple[str, str, str]] = []
+    if lines is not None:
+        rows.append(("Wrong", "red", lines.wrong))
+        rows.append(("Right", "green", lines.right or "(without that line)"))
+    rows += [
+        ("Fix", "", label.fix),
+        ("Why", "", label.why),
+        ("Shows", "", f"{_SHOWS[label.seen]} {label.shows}."),
+    ]
+    if lines is not None and lines.found:
+        many = "" if lines.found == "one" else "s"
+        rows.append(("Seen", "", f"in {lines.found} independent public answer{many} or bug report{many}"))
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for name, style, text in rows:
+        table.add_row(Text(f"  {name}", f"bold {style}".strip()), text)
+    yield table
+    yield Text()
+
+
+def labels(groups: Sequence[LabelGroup]) -> Iterator[RenderableType]:
+    """All labels, by concept."""
+    for group in groups:
+        yield Text(group.title, "bold")
+        yield Padding(Text(", ".join(group.names)), (0, 0, 1, 2))
+    yield Text("One of them in full: kata explain LABEL")
 
 
 def _code(title: str, text: str) -> RenderableType:

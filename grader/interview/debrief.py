@@ -12,6 +12,7 @@ from grader.errors import UsageError
 from grader.history import Attempt, History
 from grader.interview import timeline
 from grader.interview.followups import FollowUp, asked
+from grader.interview.price import graded_meanwhile
 from grader.interview.records import Round
 from grader.interview.session import Session
 from grader.interview.settling import attempt_of
@@ -126,7 +127,7 @@ def _round(
     kata = catalog.get(one.kata)
     saves = timeline.points(one, store.grades(session.plan, one.number))
     ending = one.ending
-    meanwhile = _graded_meanwhile(one, attempt, history)
+    meanwhile = graded_meanwhile(one, history)
     hints = attempt.hints if one.graded is None else int(one.graded.data["hints"])
     return RoundDebrief(
         kata=kata.id,
@@ -175,15 +176,6 @@ def _solution_seen(one: Round, kata: Kata, attempt: Attempt, history: History) -
     """Whether `kata solution` was used between the first second and the end of the round."""
     began, ended = _times(one, attempt)
     return any(began <= seen <= ended for seen in history.solution_views(kata.id))
-
-
-def _graded_meanwhile(one: Round, attempt: Attempt, history: History) -> bool:
-    """Whether the file was graded before it was handed in: then the grader helped, as in practice."""
-    began, ended = _times(one, attempt)
-    return any(
-        began <= other.at <= ended and other.origin not in ("interview", "practice")
-        for other in history.attempts(one.kata)
-    )
 
 
 def _times(one: Round, attempt: Attempt) -> tuple[datetime, datetime]:

@@ -28,6 +28,11 @@ class Wish(Record):
     guided: bool = False
     seed: int = 0
 
+    @property
+    def limits(self) -> tuple[float, ...]:
+        """Seconds, for each kata."""
+        return tuple(60.0 * (self.minutes or kata.minutes) for kata in self.katas)
+
 
 def ladder(catalog: Catalog) -> tuple[Kata, ...]:
     """All levels in order."""
@@ -47,13 +52,13 @@ def open_interview(
     Work that is there is kept beside it. Raises `UsageError` when an interview is on in the folder already.
     """
     folder = folder.resolve()
-    _refuse_second(store, folder, clock)
+    refuse_second(store, folder, clock)
     prepared = prepare(wish.katas[0], folder, history, clock, guided=wish.guided)
     plan = Plan(
         uuid=str(uuid.uuid4()),
         folder=folder,
         katas=tuple(kata.id for kata in wish.katas),
-        limits=tuple(60.0 * (wish.minutes or kata.minutes) for kata in wish.katas),
+        limits=wish.limits,
         practice=wish.practice,
         guided=wish.guided,
         seed=wish.seed,
@@ -62,7 +67,7 @@ def open_interview(
         with store.opening(plan, clock().wall) as writing:
             begin(writing, 0, prepared, clock())
     except InterviewIsOn:
-        _refuse_second(store, folder, clock)
+        refuse_second(store, folder, clock)
         raise
     return Session(store, plan, clock)
 
@@ -108,8 +113,9 @@ def latest(folder: Path, store: InterviewStore, clock: Clock) -> Session:
     return Session(store, plans[0], clock)
 
 
-def _refuse_second(store: InterviewStore, folder: Path, clock: Clock) -> None:
-    plan = store.open_in(folder)
+def refuse_second(store: InterviewStore, folder: Path, clock: Clock) -> None:
+    """Raise `UsageError`, with both ways out, when an interview is on in the folder."""
+    plan = store.open_in(folder.resolve())
     if plan is None:
         return
     session = Session(store, plan, clock)

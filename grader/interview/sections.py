@@ -22,6 +22,8 @@ FORMATS = ("text", "html", "md", "json")
 Format = Literal["text", "html", "md", "json"]
 
 WIDTH, HEIGHT = 720.0, 220.0
+_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)  # seconds between two labels of time
+_MOST_COLUMNS = 8
 LEFT, RIGHT, TOP, BOTTOM = 34.0, 14.0, 16.0, 28.0
 
 _TONES: dict[VerdictId, Tone] = {
@@ -228,8 +230,8 @@ class _Scale:
 
     def __init__(self, one: RoundDebrief) -> None:
         late = [save.seconds for save in one.saves if save.late]
-        self.limit = one.limit
-        self.seconds = max(one.limit, one.used, *late[-1:]) * 1.02
+        # What happened fills the width, not what was left of the time.
+        self.seconds = max(one.used, *late[-1:], 1.0) * 1.02
         self.most = max(one.max_points, 1)
 
     def x(self, seconds: float) -> str:
@@ -258,14 +260,19 @@ class _Scale:
         return "".join([start, *steps, f"H{self.x(end)}"])
 
     def columns(self) -> Iterator[Tick]:
-        minutes = self.seconds / 60
-        step = next((size for size in (1, 2, 5, 10, 15, 30) if minutes / size <= 8), 60)
-        for minute in range(0, int(minutes) + 1, step):
-            yield Tick(at=self.x(minute * 60), text=f"{minute} min" if minute else "0")
+        step = next((size for size in _STEPS if self.seconds / size <= _MOST_COLUMNS), _STEPS[-1])
+        for second in range(0, int(self.seconds) + 1, step):
+            yield Tick(at=self.x(second), text=_on_the_axis(second))
 
     def lines(self) -> Iterator[Tick]:
         for points in sorted({0, self.most // 2, self.most}):
             yield Tick(at=self.y(points), text=str(points))
+
+
+def _on_the_axis(second: int) -> str:
+    if second % 60:
+        return f"{second} s" if second < 60 else clock(second)
+    return f"{second // 60} min" if second else "0"
 
 
 def _rows(one: RoundDebrief) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import datetime
 from pathlib import Path
 
@@ -80,6 +81,23 @@ def short(found: Status | None) -> str:
         return ""
     level = f" {found.level}/{found.levels}" if found.levels > 1 else ""
     return f"{found.kata}{level} {clock(found.remaining) if found.phase == 'writing' else 'over'}"
+
+
+def way_back(session: Session, folder: Path) -> tuple[str, str]:
+    """An interview that is on, in one line, and the way back to it for someone who stands in `folder`."""
+    found = status(session)
+    elsewhere = session.plan.folder != folder.resolve()
+    where = f" in {session.plan.folder}" if elsewhere else ""
+    first = f"cd {shlex.quote(str(session.plan.folder))} && " if elsewhere else ""
+    if found.phase == "writing":
+        left = f"{clock(found.remaining)} left of {clock(found.limit)}"
+        return (
+            f"{found.kata} is on{where}: {left}.",
+            f"Back to it: {first}kata interview --resume\n  → Hand in: {first}kata interview submit",
+        )
+    if found.phase == "between":
+        return f"{found.kata} is handed in{where}; a level is left.", f"{first}kata interview next"
+    return f"{found.kata}{where}: the clock has stopped.", f"See how it went: {first}kata interview submit"
 
 
 def lines(found: Status) -> tuple[str, ...]:

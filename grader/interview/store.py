@@ -116,6 +116,11 @@ class InterviewStore:
         rows = self._database.records(InterviewRow, source, folder=str(folder))
         return _plan(rows[0]) if rows else None
 
+    def open_plans(self) -> list[Plan]:
+        """All interviews that are on, the latest first."""
+        rows = self._database.records(InterviewRow, "interviews WHERE open = 1 ORDER BY at DESC, id DESC")
+        return [_plan(row) for row in rows]
+
     def plans(self, folder: Path | None = None) -> list[Plan]:
         """All interviews, the latest first; of one folder where given."""
         rows = self._database.records(

@@ -22,6 +22,7 @@ class Wording(Record):
     verdict: dict[str, Verdict]
     reasons: dict[str, str]
     notes: dict[str, str]
+    price: dict[str, str]
     room: dict[str, str]
 
 

@@ -9,35 +9,17 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-import msgspec
-
-from grader.catalog import Catalog, Kata, content_root
+from grader.catalog import Catalog, Kata, Label, Labels, content_root, load_labels
 from grader.errors import GraderFault
 from grader.judge.oracle import Form, Plan
 from grader.records import Record
 
 PACKAGE = "kata_content"
 
-
-class Label(Record):
-    """What is said about a mistake. `shows` completes "your output is exactly what you get when …" where the
-    mistake is seen in the output, and "we saw that …" where it is seen in behaviour.
-    """
-
-    concept: str
-    seen: Literal["output", "behaviour"]
-    shows: str
-    sentence: str
-    fix: str
-    why: str
-
-
-Labels = Mapping[str, Label]
+__all__ = ["PACKAGE", "Example", "KataContent", "Label", "Labels", "load_content", "load_labels"]
 
 
 class Example(Record):
@@ -91,20 +73,6 @@ def load_content(kata: Kata, catalog: Catalog) -> KataContent:
         )
     except (ImportError, AttributeError, SyntaxError) as error:
         raise GraderFault(f"kata {kata.id}: its code does not load ({error})", "Run `kata lint`.") from error
-
-
-def load_labels(catalog: Catalog) -> dict[str, Label]:
-    """The words for every mistake, from `katas/common/mistakes.toml`."""
-    path = _common(catalog) / "mistakes.toml"
-    try:
-        return msgspec.toml.decode(path.read_bytes(), type=dict[str, Label])
-    except (OSError, msgspec.DecodeError) as error:
-        raise GraderFault(f"{path}: {error}", "Mend the file; `kata lint` checks it.") from error
-
-
-def _common(catalog: Catalog) -> Path:
-    own = catalog.root / "katas" / "common"
-    return own if own.is_dir() else content_root() / "katas" / "common"
 
 
 def _install_package(katas: Path) -> None:

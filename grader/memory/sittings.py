@@ -13,13 +13,14 @@ from grader.catalog import Catalog, Kata
 from grader.history import Attempt, GradeUnreadable, History
 from grader.interview.records import Interview
 from grader.interview.store import InterviewStore
+from grader.practice.clock import active
 from grader.records import Record
 
 Rating = Literal["again", "hard", "good", "easy"]
 
 # Grades that the candidate asked for without help of the grader.
 SUBMISSIONS = ("grade", "interview")
-ONE_SITTING = timedelta(hours=6)  # work that began longer ago has no time, and was not one sitting
+ONE_SITTING = timedelta(hours=6)  # a solution that was seen so long before was seen for it
 
 
 class Sitting(Record):
@@ -104,13 +105,12 @@ def _sitting(
     first = attempts[0]
     interview = clocked.get(first.uuid)
     began = history.began(first) if interview is None else interview.began
-    if began is not None and interview is None and first.at - began > ONE_SITTING:
-        began = None
     if interview is not None:
         seconds: float | None = interview.seconds
         limit, hints = interview.limit, interview.hints
     else:
-        seconds = None if began is None else (first.at - began).total_seconds()
+        taken = active(first, kata, history)
+        seconds = None if taken is None else taken.seconds
         limit, hints = kata.minutes * 60.0, first.hints
     over_time = seconds is not None and (seconds > limit or (interview is not None and seconds >= limit))
     quick = seconds is not None and seconds < limit / 2
@@ -122,7 +122,7 @@ def _sitting(
         first=first,
         attempts=tuple(attempts),
         seconds=seconds,
-        seconds_to_pass=_seconds_to_pass(attempts, began, interview),
+        seconds_to_pass=_seconds_to_pass(attempts, kata, history, interview),
         over_time=over_time,
         quick=quick,
         solution_seen=solution_seen,
@@ -143,15 +143,15 @@ def _ratings(first: Attempt, kata: Kata, history: History, kept: Rating) -> Iter
 
 
 def _seconds_to_pass(
-    attempts: Sequence[Attempt], began: datetime | None, interview: _Clocked | None
+    attempts: Sequence[Attempt], kata: Kata, history: History, interview: _Clocked | None
 ) -> float | None:
     passed = next((attempt for attempt in attempts if attempt.verdict == "passed"), None)
-    if passed is None or began is None:
+    if passed is None:
         return None
     if interview is not None:
         return interview.seconds
-    taken = passed.at - began
-    return taken.total_seconds() if taken <= ONE_SITTING else None
+    taken = active(passed, kata, history)
+    return None if taken is None else taken.seconds
 
 
 def _clocked(interviews: InterviewStore) -> Iterator[tuple[str, _Clocked]]:

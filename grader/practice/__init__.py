@@ -2,9 +2,10 @@
 
 - `targets`: which file is meant, and which kata it answers
 - `attempts`: grade a file, keep the attempt, recall it
+- `clock`: the time that an attempt took, without pauses
 - `reports`: a graded attempt as a document
 - `overview`: where the candidate stands
-- `hints`, `questions`, `solutions`: what a kata has to say
+- `hints`, `questions`, `solutions`, `explain`: what a kata has to say
 - `demo`: the tour
 - `isolation`: what this machine cannot keep an answer from
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,19 +13,18 @@ from grader.catalog import Catalog, Kata
 from grader.database import HistoryUnavailable
 from grader.errors import UsageError
 from grader.history import Attempt, History
+from grader.practice.clock import active
 from grader.practice.hints import hint_texts
 from grader.practice.overview import next_kata
 from grader.practice.questions import some_questions
 from grader.practice.targets import Target
 from grader.records import Grade, Record, Submission
 from grader.report.context import ReportContext
-from grader.snapshot import UnreadableSubmission, read_submission
+from grader.snapshot import NotAnAnswer, UnreadableSubmission, read_submission
 from grader.stored import Origin
 
 if TYPE_CHECKING:
     from grader.grading import Options
-
-_SITTING = timedelta(hours=6)  # work that began longer ago was not one sitting, and has no time
 
 
 class GradeFunction(Protocol):
@@ -61,12 +59,15 @@ def grade_target(
 ) -> Graded:
     """Grade the target and keep the attempt. `folder` is where the caller stands: paths are shown from there.
 
-    A file that cannot be read gets the verdict `unrunnable`; a file that is not there raises `UsageError`.
+    A file that is no Python text gets the verdict `unrunnable`; one that is not there, or is no file with
+    something in it, raises `UsageError`.
     """
     submission = None
     try:
         submission = _read(target)
         result = grade(submission, target.kata, catalog, options)
+    except NotAnAnswer as problem:
+        raise UsageError(problem.message, problem.fix) from problem
     except UnreadableSubmission as problem:
         result = _unreadable(problem, target.kata, options)
     return _kept(result, submission, target, catalog, history, folder=folder, verbose=verbose, origin=origin)
@@ -156,14 +157,14 @@ def _with_past(
     past = [
         other for other in history.attempts(kata.id) if other.at <= attempt.at and other.uuid != attempt.uuid
     ]
-    began = history.began(attempt)
-    taken = None if began is None else attempt.at - began
+    taken = active(attempt, kata, history)
     onward = next_kata(catalog, history, after=kata) if attempt.verdict == "passed" else None
     return msgspec.structs.replace(
         context,
         attempt=len(past) + 1,
         previous_points=past[0].points if past else None,
-        seconds_taken=None if taken is None or taken > _SITTING else taken.total_seconds(),
+        seconds_taken=None if taken is None else taken.seconds,
+        paused=taken is not None and taken.paused,
         hints=hint_texts(kata)[: attempt.hints],
         when=attempt.at.isoformat(),
         next_kata=None if onward is None else onward.id,

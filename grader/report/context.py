@@ -10,6 +10,7 @@ class ReportContext(Record):
 
     hints: tuple[str, ...] | int = ()  # the texts of the hints that were taken, or how many there were
     seconds_taken: float | None = None  # the candidate's time, not the grader's
+    paused: bool = False  # there were pauses, and they are not in it
     attempt: int | None = None  # counted from 1
     previous_points: int | None = None  # of the attempt before this one
     when: str | None = None  # ISO 8601

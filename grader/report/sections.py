@@ -250,6 +250,7 @@ class Effort(Section):
     kind: ClassVar[str] = "effort"
 
     time: str | None
+    paused: bool  # the time leaves pauses out
     hints: tuple[str, ...]
     hint_count: int
     attempt: int | None
@@ -258,10 +259,14 @@ class Effort(Section):
 
 
 class PrintedSection(Section):
+    """What the candidate's code printed: lines that differ in their numbers only are shown once."""
+
     kind: ClassVar[str] = "printed"
 
     text: str
     lines: tuple[str, ...]
+    printed_lines: int  # how many there were
+    brief: bool  # a terminal says only that there are some
     dropped_bytes: int
 
 

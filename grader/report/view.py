@@ -7,9 +7,12 @@ Others add sections of their own (a debrief, a cohort) through `extra`, or build
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from grader.catalog import Kata
 from grader.records import CheckRecord, Diagnosis, Grade, Record, Status, Verdict
@@ -40,6 +43,7 @@ from grader.report.sections import (
 
 END_TO_END = "end_to_end"
 MAX_PRINTED_LINES = 400
+_NUMBERS = re.compile(r"[0-9.]+")
 
 Kind = TypeVar("Kind", bound=Section)
 
@@ -89,7 +93,9 @@ def build_view(
             printed,
             effort,
         )
-    sections = (_headline(grade, kata, context, source), *body, *extra, _origin(grade, context, source))
+    headline = _headline(grade, kata, context, source)
+    body = tuple(_without_repeating(headline.reason, section) for section in body)
+    sections = (headline, *body, *extra, _origin(grade, context, source))
     return View(
         title=f"{kata.id} · {kata.title}",
         tone=_VERDICT_TONE[grade.verdict],
@@ -132,6 +138,20 @@ def _headline(grade: Grade, kata: Kata, context: ReportContext, source: Source) 
     )
 
 
+def _without_repeating(said: str | None, section: Section | None) -> Section | None:
+    """The section without the sentence that the headline has said already."""
+    if said and isinstance(section, DiagnosisSection):
+        items = tuple(replace(item, sentence="") if item.sentence in said else item for item in section.items)
+        return replace(section, items=items)
+    if said and isinstance(section, ChecksSection):
+        failed = tuple(
+            replace(check, message=None) if check.message and check.message in said else check
+            for check in section.failed
+        )
+        return replace(section, failed=failed)
+    return section
+
+
 def _percent(points: int, max_points: int) -> int:
     return round(100 * min(points, max_points) / max_points) if max_points > 0 else 0
 
@@ -160,7 +180,7 @@ def _diagnosis_item(item: Diagnosis, kata: Kata, source: Source) -> DiagnosisIte
         labels=item.mistakes,
         concept=_concept_title(item.concept, kata),
         exact=item.certainty == "exact",
-        alternatives=tuple(" + ".join(labels) for labels in item.alternatives),
+        alternatives=tuple(" ".join(labels) for labels in item.alternatives),
         place=source.place(item.line),
     )
 
@@ -252,10 +272,25 @@ def _questions(context: ReportContext) -> Questions | None:
 
 
 def _printed(grade: Grade, context: ReportContext) -> PrintedSection | None:
-    if not (context.show_printed or context.verbose) or not grade.printed.text:
-        return None
     text = visible(grade.printed.text).rstrip("\n")
-    return PrintedSection(text=text, lines=tuple(text.split("\n")), dropped_bytes=grade.printed.dropped_bytes)
+    if not text:
+        return None
+    every = text.split("\n")
+    times = Counter(map(_alike, every))
+    first = dict(zip(reversed(list(map(_alike, every))), reversed(every), strict=True))
+    lines = [first[line] + (f"  ({count} times)" if count > 1 else "") for line, count in times.items()]
+    return PrintedSection(
+        text="\n".join(lines),
+        lines=tuple(lines),
+        printed_lines=len(every),
+        brief=not (context.show_printed or context.verbose),
+        dropped_bytes=grade.printed.dropped_bytes,
+    )
+
+
+def _alike(line: str) -> str:
+    """A printed line without its numbers: forward prints the same at each call, with other numbers."""
+    return _NUMBERS.sub("0", line)
 
 
 def _effort(kata: Kata, context: ReportContext) -> Effort | None:
@@ -265,6 +300,7 @@ def _effort(kata: Kata, context: ReportContext) -> Effort | None:
         return None
     return Effort(
         time=None if context.seconds_taken is None else duration(context.seconds_taken),
+        paused=context.paused,
         hints=hints,
         hint_count=count,
         attempt=context.attempt,

@@ -16,7 +16,7 @@ from grader.history import History
 from grader.practice.attempts import Graded, grade_target
 from grader.practice.targets import Target
 from grader.records import Grade, Record, Submission
-from grader.snapshot import UnreadableSubmission, read_submission
+from grader.snapshot import NotAnAnswer, UnreadableSubmission, read_submission
 from grader.stored import Origin
 from grader.watch.saves import Stamp, saves, stamp
 
@@ -146,7 +146,7 @@ class Watch:
     def _saved(self) -> Iterator[Event]:
         try:
             submission = self._read()
-        except UsageError as problem:  # between two steps of an editor, or deleted
+        except (UsageError, NotAnAnswer) as problem:  # between two steps of an editor, emptied or deleted
             self._cancel()
             self._seen = None
             yield Absent(problem=problem)

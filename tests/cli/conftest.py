@@ -41,11 +41,11 @@ class Terminal:
         self.folder = folder
         self.edited = edited
         self.browsed = browsed
-        self._app = app
+        self.app = app
 
     def __call__(self, *words: str | Path) -> Result:
         arguments: Sequence[str] = [str(word) for word in words]
-        result = CliRunner().invoke(cli, arguments, obj=self._app)
+        result = CliRunner().invoke(cli, arguments, obj=self.app)
         assert not isinstance(result.exception, Exception), result.exception
         return result
 

@@ -99,17 +99,43 @@ def test_a_report_that_cannot_be_written_does_not_hide_the_verdict(kata: Termina
 
 def test_a_file_that_cannot_be_read_is_the_candidates_and_ends_with_1(kata: Terminal, grader: Any) -> None:
     kata("start", "v3")
-    kata.write(NAME, "")
+    kata.write(NAME, "x = '\0'\n")
     result = kata("grade", "--json")
     document = json.loads(result.stdout)
     assert result.exit_code == 1
     assert document["verdict"] == "unrunnable"
-    assert document["reason"] == f"{NAME} is empty. Write the class into it and save it."
+    assert (
+        document["reason"]
+        == f"{NAME} holds a NUL byte on line 1: that is not Python text. Save it again as UTF-8 text."
+    )
     assert {concept["status"] for concept in document["concepts"]} == {"not_reached"}
     assert document["points"] == 0
     assert document["max_points"] == 17
     assert grader.asked == []
     assert "could not run" in kata("history").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("v1", "some_folder"), "is a folder"),
+        (("v1", "notes.txt"), "neither a .py file nor an .ipynb notebook"),
+        (("v1", "empty.py"), "is empty"),
+        (("empty.py",), "is empty"),
+        (("v1", "nowhere.py"), "There is no file"),
+    ],
+)
+def test_what_is_no_answer_is_wrong_usage_and_no_attempt(
+    kata: Terminal, grader: Any, words: tuple[str, ...], said: str
+) -> None:
+    (kata.folder / "some_folder").mkdir()
+    kata.write("notes.txt", "softmax")
+    kata.write("empty.py", " \n")
+    result = kata("grade", *words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert grader.asked == []
+    assert "No attempts yet" in kata("history").stdout
 
 
 def test_a_history_that_cannot_be_written_does_not_stop_grading(kata: Terminal, broken_history: Path) -> None:

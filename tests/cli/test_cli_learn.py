@@ -68,3 +68,16 @@ def test_giving_up_is_recorded(kata: Terminal) -> None:
     assert "Solution of v3" in result.stdout
     assert "Yours" not in result.stdout
     assert "solution seen" in kata("list").stdout
+
+
+def test_explain_shows_a_mistake_or_all_of_them(kata: Terminal) -> None:
+    shown = kata("explain", "scale_by_dk").stdout
+    for words in ("scores = scores / self.hidden_dim", "math.sqrt(self.hidden_dim)", "Fix", "Why", "Seen"):
+        assert words in shown
+    assert "softmax_over_queries" in kata("explain").stdout
+
+
+def test_explain_of_an_unknown_name_is_wrong_usage(kata: Terminal) -> None:
+    result = kata("explain", "no_scala")
+    assert result.exit_code == 2
+    assert "Did you mean no_scale" in result.stderr

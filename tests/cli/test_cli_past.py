@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from grader.cli import browser
+
 Terminal = Any  # tests/cli/conftest.py
 NAME = "self_attention_v3.py"
 
@@ -44,6 +46,17 @@ def test_the_history_for_programs(graded: Terminal) -> None:
     assert attempt["missed"] == ["scale", "mask"]
     assert attempt["path"] == str(graded.folder / NAME)
     assert attempt["when"].startswith("2026-11-30T10:")
+
+
+def test_a_browser_that_is_not_there_is_one_line(kata: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    kata("start", "v3")
+    kata("grade")
+    monkeypatch.setattr(kata.app, "browse", browser.browse)
+    monkeypatch.setenv("BROWSER", "/nowhere/browser")
+    result = kata("report", "--open")
+    assert result.exit_code == 0
+    assert "no browser" in result.stderr
+    assert len(result.stderr.splitlines()) == 2  # what is so, and what to do
 
 
 def test_an_empty_history_shows_the_way(kata: Terminal) -> None:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
@@ -47,8 +48,12 @@ def watched(kata: Terminal, clock: Any, make_grade: Callable[..., Grade]) -> Cal
                 threading.Timer(0.3, kata.write, (NAME, left.pop(0))).start()
 
         def begin(submission: Submission, asked: Kata, *_: object) -> Ready:
-            missed = tuple(submission.source.decode().split()[1:])
-            return Ready(make_grade(asked.id, missed=missed), save_next)
+            text = submission.source.decode()
+            if text.endswith("("):
+                reason = f"{NAME}:1: SyntaxError: '(' was never closed."
+                broken = make_grade(asked.id, verdict="unrunnable")
+                return Ready(msgspec.structs.replace(broken, reason=reason), save_next)
+            return Ready(make_grade(asked.id, missed=tuple(text.split()[1:])), save_next)
 
         app = App(clock=clock, begin=begin)
         return CliRunner().invoke(cli, ["watch", NAME, "v3", *words], obj=app)
@@ -63,6 +68,15 @@ def test_it_ends_with_a_pass_and_says_what_is_next(watched: Callable[..., Any]) 
     assert result.stdout.count("now right") == 2
     assert "17 of 17 points" in result.stdout
     assert "kata start" in result.stdout
+
+
+def test_a_half_typed_save_is_one_line(watched: Callable[..., Any]) -> None:
+    shown = watched(saves=["# (", "#"]).stdout
+    half = [line for line in shown.splitlines() if "SyntaxError" in line]
+    assert len(half) == 1
+    assert half[0].endswith("'(' was never closed.")
+    assert "COULD NOT BE RUN" not in shown
+    assert "17 of 17 points" in shown
 
 
 def test_a_file_without_a_kata_is_wrong_usage(kata: Terminal) -> None:

@@ -77,9 +77,7 @@ def main(home: Path, folder: Path, base: float, speed: float, minutes: float) ->
         else:
             session = current(folder, store, now)
             session.resume()
-        room = ReportingRoom(
-            session, history, store, catalog, grade, now, browse=lambda _: None, page=home / "page.html"
-        )
+        room = ReportingRoom(session, history, store, catalog, grade, now, browse=lambda _: None, pages=home)
 
         def leave() -> None:
             if session.phase in ("questions", "over"):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from grader.catalog import Catalog
@@ -13,7 +14,7 @@ from grader.errors import GraderFault, UsageError
 from grader.history import History
 from grader.interview import followups, settling
 from grader.interview.debrief import Debrief, build_debrief
-from grader.interview.sections import debrief_document
+from grader.interview.sections import RIGHT, WIDTH, Timeline, debrief_document, debrief_view
 from grader.interview.session import Session
 from grader.interview.store import InterviewStore
 from grader.interview.wording import load_wording
@@ -307,6 +308,17 @@ def test_each_format_tells_the_same(bench: Bench, wrong: Session, form: Any) -> 
 def test_the_text_fits_a_terminal(bench: Bench, wrong: Session) -> None:
     text = debrief_document(bench.debrief(wrong), "text", bench.catalog, width=60)
     assert max(map(len, text.splitlines())) <= 60
+
+
+def test_what_happened_fills_the_time_axis(bench: Bench, wrong: Session) -> None:
+    debrief = bench.debrief(wrong)
+    [one] = debrief.rounds
+    short = msgspec.structs.replace(one, used=98.0, limit=1800.0, saves=one.saves[:1])
+    view = debrief_view(msgspec.structs.replace(debrief, rounds=(short,)), bench.catalog)
+    section = view.section(Timeline)
+    assert section is not None
+    assert float(section.end_x) > 0.95 * (WIDTH - RIGHT)
+    assert [tick.text for tick in section.columns] == ["0", "15 s", "30 s", "45 s", "1 min", "01:15", "01:30"]
 
 
 def test_the_page_draws_a_dot_for_each_save(bench: Bench, wrong: Session) -> None:

@@ -10,13 +10,15 @@ from pathlib import Path
 import anyio
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Digits, OptionList, RichLog, Static, TextArea
+from textual.widgets import Digits, Markdown, OptionList, RichLog, Static, TextArea
+from textual.widgets._footer import FooterKey
 
 from grader.catalog import Catalog
 from grader.history import History
-from grader.interview.room.app import RoomApp
+from grader.interview.room.app import RoomApp, Waiting
 from grader.interview.room.asking import AskingScreen
 from grader.interview.room.debriefing import DebriefScreen
+from grader.interview.room.ready import ReadyScreen
 from grader.interview.room.windows import Clarifying, Confirming, Reading, TooSmall
 from grader.interview.room.writing import WritingScreen
 from grader.interview.session import Session
@@ -48,15 +50,15 @@ class Room:
     ) -> None:
         self.browsed: list[Path] = []
         self._parts = (interviews, store, catalog, read_grade, clocks)
-        self._page = folder / "page.html"
+        self._pages = folder / "pages"
 
     @asynccontextmanager
     async def __call__(
-        self, session: Session, size: tuple[int, int] = (120, 40)
+        self, session: Session | Waiting, size: tuple[int, int] = (120, 40)
     ) -> AsyncIterator[tuple[RoomApp, Pilots]]:
         history, store, catalog, grade, clocks = self._parts
         app = RoomApp(
-            session, history, store, catalog, grade, clocks, browse=self.browsed.append, page=self._page
+            session, history, store, catalog, grade, clocks, browse=self.browsed.append, pages=self._pages
         )
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
@@ -351,8 +353,9 @@ async def test_the_ladder_goes_from_level_to_level(
         clocks.pass_time(60)
         desk.save(answer(), "self_attention_v1.py")
         await pilot.press("s", "y")
-        await until(pilot, lambda: isinstance(app.screen, Confirming))
-        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, ReadyScreen))
+        clocks.pass_time(500)  # the brief is read without a clock
+        await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, WritingScreen))
         await pilot.pause()
         assert "level 2 of 2" in words(app, "words")
@@ -362,6 +365,68 @@ async def test_the_ladder_goes_from_level_to_level(
         await pilot.press("s", "y")
         await to_questions(app, pilot)
     assert [one.graded is not None for one in session.interview.rounds] == [True, True]
+
+
+async def test_the_clock_starts_when_the_brief_is_read_and_enter_is_pressed(
+    room: Room, catalog: Catalog, begin: Begin, desk: Desk, clocks: Clocks
+) -> None:
+    async with room(Waiting(kata=catalog.get("v3"), limit=1500.0, begin=begin)) as (app, pilot):
+        assert isinstance(app.screen, ReadyScreen)
+        assert "the clock does not run yet" in words(app, "terms")
+        assert "output projection" in app.screen.query_one(Markdown).source
+        clocks.pass_time(600)
+        await pilot.pause()
+        assert list(desk.folder.iterdir()) == []
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, WritingScreen))
+        await pilot.pause()
+        assert app.screen.query_one("#clock", Digits).value == "25:00"
+        assert app.session.remaining() == 1500.0
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+q"])
+async def test_a_room_that_is_left_before_enter_leaves_nothing(
+    room: Room, catalog: Catalog, begin: Begin, desk: Desk, store: InterviewStore, key: str
+) -> None:
+    async with room(Waiting(kata=catalog.get("v3"), limit=1500.0, begin=begin)) as (app, pilot):
+        await pilot.press(key)
+        await until(pilot, lambda: not app.is_running or app._exit)
+        assert not app.begun
+    assert store.plans() == []
+    assert list(desk.folder.iterdir()) == []
+
+
+async def test_an_interview_that_cannot_begin_says_so(room: Room, catalog: Catalog, begin: Begin) -> None:
+    begin("v3")
+    async with room(Waiting(kata=catalog.get("v3"), limit=1500.0, begin=begin)) as (app, pilot):
+        await pilot.press("enter")
+        await until(pilot, lambda: app.refused is not None)
+        assert app.refused is not None
+        assert "is on in this folder" in app.refused.message
+
+
+@pytest.mark.parametrize("key", ["g", "s", "h"])
+async def test_enter_is_no_yes_to_what_cannot_be_undone(room: Room, begin: Begin, key: str) -> None:
+    session = begin("v3")
+    async with room(session) as (app, pilot):
+        await pilot.press(key, "enter")
+        assert isinstance(app.screen, Confirming)
+        await pilot.press("escape")
+    assert (session.phase, session.round.hints) == ("writing", 0)
+
+
+@pytest.mark.parametrize("size", [(60, 20), (60, 16), (80, 24)])
+async def test_the_way_out_is_visible_in_a_narrow_room(
+    room: Room, catalog: Catalog, begin: Begin, size: tuple[int, int]
+) -> None:
+    async with room(Waiting(kata=catalog.get("v3"), limit=1500.0, begin=begin), size) as (app, pilot):
+        for _ in range(2):
+            keys = list(app.screen.query(FooterKey))
+            assert {"ctrl+q"} <= {key.key for key in keys}
+            assert all(key.region.right <= size[0] for key in keys), [key.region for key in keys]
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(app.screen, WritingScreen))
+            await pilot.pause()
 
 
 async def test_what_another_terminal_ends_ends_the_room(

@@ -116,28 +116,31 @@ def test_what_was_printed_is_shown_on_request_or_when_it_may_explain(
 ) -> None:
     assert not grade_it(("mask",)).context.show_printed
     assert grade_it(verbose=True).context.show_printed
-    empty = tmp_path / "empty.py"
-    empty.touch()
-    assert grade_it(path=empty).context.show_printed
+    broken = tmp_path / "broken.py"
+    broken.write_bytes(b"\0")
+    assert grade_it(path=broken).context.show_printed
 
 
 def test_an_unreadable_file_is_an_attempt_that_could_not_run(grade_it: Grading, tmp_path: Path) -> None:
-    folder = tmp_path / "folder.py"
-    folder.mkdir()
-    graded = grade_it(path=folder)
+    latin = tmp_path / "latin.py"
+    latin.write_bytes(b"# caf\xe9")
+    graded = grade_it(path=latin)
     assert graded.grade.verdict == "unrunnable"
     assert graded.grade.seed == 7
     assert (
         graded.grade.reason
-        == "folder.py is a folder, and only a regular file is graded. Name the file itself."
+        == "latin.py is not UTF-8 text (byte 0xe9 on line 1). Save it again with the encoding UTF-8."
     )
     assert graded.attempt is not None
     assert graded.attempt.sha256 is None
 
 
-def test_a_missing_file_is_no_attempt(grade_it: Grading, history: History, tmp_path: Path) -> None:
-    with pytest.raises(UsageError):
-        grade_it(path=tmp_path / "nowhere.py")
+def test_what_is_no_answer_is_no_attempt(grade_it: Grading, history: History, tmp_path: Path) -> None:
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "empty.py").touch()
+    for name in ("nowhere.py", "folder.py", "empty.py"):
+        with pytest.raises(UsageError):
+            grade_it(path=tmp_path / name)
     assert history.attempts() == []
 
 

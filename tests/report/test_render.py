@@ -348,3 +348,16 @@ def test_every_section_has_a_template_in_every_format() -> None:
         if section.__module__ == Section.__module__:
             for folder in ("html", "md", "txt"):
                 assert (templates / folder / f"{section.kind}.j2").is_file(), (section.kind, folder)
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_no_heading_of_a_table_is_empty(request: pytest.FixtureRequest, kata: Kata, verdict: str) -> None:
+    page = render(build_view(request.getfixturevalue(verdict), kata), "html")
+    assert not re.search(r"<th[^>]*>\s*</th>", page)
+
+
+def test_what_differs_by_much_is_outlined_above_the_fill(failing: Grade, kata: Kata) -> None:
+    page = render(build_view(failing, kata), "html")
+    [rule] = re.findall(r"\.heat td\.far \{([^}]*)\}", page)
+    assert "outline:" in rule  # an inner shadow lies below the fill, which is a child of the cell
+    assert "darker" not in page  # in the dark scheme more weight is lighter

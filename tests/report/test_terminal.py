@@ -141,7 +141,7 @@ def test_a_pass_without_an_optional_point_says_that_it_was_optional(passing: Gra
 
 
 def test_what_was_printed_is_cut_after_forty_lines(failing: Grade, kata: Kata) -> None:
-    noisy = replace(failing, printed=replace(failing.printed, text="x\n" * 100))
+    noisy = replace(failing, printed=replace(failing.printed, text="\n".join("x" * n for n in range(1, 101))))
     text = render_text(build_view(noisy, kata, ReportContext(show_printed=True)))
 
     assert "… 60 lines more" in text
@@ -158,3 +158,42 @@ def test_a_line_that_is_cut_keeps_its_colours(failing: Grade, kata: Kata) -> Non
 
     assert "…" in cut
     assert "\x1b[33m1\x1b[0m" in cut
+
+
+def test_what_was_not_reached_is_one_line(consistent: Grade, kata: Kata) -> None:
+    lost = tuple(replace(c, status="not_reached", points=0) for c in consistent.concepts)
+    open_checks = tuple(
+        replace(check, status="not_reached", message=f"reason {number % 3}")
+        for number, check in enumerate(consistent.checks)
+    )
+    grade = replace(consistent, concepts=lost, checks=open_checks)
+    text = render_text(build_view(grade, kata), 400)
+    assert [line for line in text.splitlines() if "not reached" in line] == [
+        " ○ 0/17 not reached: interface 1, projections 1, scores 1, scale 2, mask 3, softmax 1, dropout 3,"
+        " mix 1, output 1, gradients 1, side effects 1, robustness 1",
+        " ○ 16 checks not reached: what they build on failed",
+    ]
+    verbose = render_text(build_view(grade, kata, ReportContext(verbose=True)), 400)
+    assert "reason 2" in verbose
+
+
+def test_the_report_names_no_label_but_the_way_to_more(consistent: Grade, failing: Grade, kata: Kata) -> None:
+    for grade in (consistent, failing):
+        text = render_text(build_view(grade, kata), 200)
+        for labels in (item.mistakes for item in grade.diagnosis):
+            assert f"kata explain {' '.join(labels)}" in text
+        assert "Name " not in text
+        assert ("equally well: kata explain" in text) == bool(grade.diagnosis[0].alternatives)
+
+
+def test_a_pass_that_printed_says_so_and_shows_it_on_request(passing: Grade, kata: Kata) -> None:
+    noisy = replace(passing, printed=replace(passing.printed, text="secret\nsecret\n"))
+    text = render_text(build_view(noisy, kata))
+    assert "Your code printed 2 lines while it was graded; kata report -v shows what." in text
+    assert "secret" not in text
+    assert "secret  (2 times)" in render_text(build_view(noisy, kata, ReportContext(verbose=True)))
+
+
+def test_a_time_without_its_pauses_says_so(passing: Grade, kata: Kata) -> None:
+    text = render_text(build_view(passing, kata, ReportContext(seconds_taken=480, paused=True)))
+    assert "active 8 min 00 s of 25 min, pauses not counted" in text

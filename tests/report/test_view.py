@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from grader.catalog import Kata
 from grader.records import AttentionMap, CheckRecord, Diagnosis, Grade, Printed
 from grader.report.context import ReportContext
+from grader.report.render import render
 from grader.report.sections import (
     ChecksSection,
     ConceptsSection,
@@ -109,7 +110,7 @@ def test_what_explains_as_much_is_listed_beside_a_consistent_diagnosis(consisten
     assert section is not None
     assert not section.items[0].exact
     assert section.items[0].labels == ("mask_fill_zero", "softmax_over_all")
-    assert section.items[0].alternatives == ("mask_ignored + softmax_over_all",)
+    assert section.items[0].alternatives == ("mask_ignored softmax_over_all",)
 
 
 def test_failed_checks_of_concepts_come_before_the_gates(failing: Grade, kata: Kata) -> None:
@@ -166,12 +167,54 @@ def test_maps_that_are_as_expected_are_only_named(failing: Grade, kata: Kata) ->
     assert build_view(replace(failing, maps=(right,)), kata).section(MapsSection) is None
 
 
+def test_what_forward_prints_at_each_call_is_shown_once(failing: Grade, kata: Kata) -> None:
+    calls = "".join(f"x has torch.Size([{n}, 5, 12])\nmean {n / 7}\n" for n in range(1, 56)) + "done\n"
+    noisy = replace(failing, printed=Printed(text=calls))
+    section = build_view(noisy, kata, ReportContext(show_printed=True)).section(PrintedSection)
+
+    assert section is not None
+    assert section.lines == (
+        "x has torch.Size([1, 5, 12])  (55 times)",
+        f"mean {1 / 7}  (55 times)",
+        "done",
+    )
+    assert section.printed_lines == 111
+
+
+def test_a_pass_that_printed_says_so(passing: Grade, kata: Kata) -> None:
+    noisy = replace(passing, printed=Printed(text="x\ny\n"))
+    section = build_view(noisy, kata).section(PrintedSection)
+
+    assert section is not None
+    assert section.brief
+
+
+def test_the_headline_is_not_repeated(failing: Grade, kata: Kata) -> None:
+    said = failing.diagnosis[0].sentence
+    messages = " ".join(
+        check.message for check in failing.checks if check.status == "failed" and check.message
+    )
+    view = build_view(replace(failing, reason=f"answer.py:24: {said} {messages}"), kata)
+    diagnosis, checks = view.section(DiagnosisSection), view.section(ChecksSection)
+
+    assert diagnosis is not None
+    assert checks is not None
+    assert diagnosis.items[0].sentence == ""
+    assert diagnosis.items[0].fix
+    assert {found.message for found in checks.failed} == {None}
+    for form in ("html", "md"):
+        page = render(view, form)
+        assert page.count("smaller than they should be") == 1
+
+
 def test_what_was_printed_is_shown_only_on_request_and_only_if_there_is_any(
     failing: Grade, kata: Kata
 ) -> None:
     silent = replace(failing, printed=Printed())
 
-    assert build_view(failing, kata).section(PrintedSection) is None
+    brief = build_view(failing, kata).section(PrintedSection)
+    assert brief is not None
+    assert (brief.brief, brief.printed_lines) == (True, 2)
     assert build_view(silent, kata, ReportContext(show_printed=True)).section(PrintedSection) is None
     shown = build_view(failing, kata, ReportContext(verbose=True)).section(PrintedSection)
     assert shown is not None

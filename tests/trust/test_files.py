@@ -71,6 +71,8 @@ KINDS: dict[str, tuple[Callable[[Path], object], str]] = {
     "link to nowhere": (lambda path: path.symlink_to("nowhere"), "a symbolic link"),
     "empty": (Path.touch, "is empty"),
     "blank": (lambda path: path.write_text("\n \n"), "is empty"),
+}
+NO_TEXT: dict[str, tuple[Callable[[Path], object], str]] = {
     "not UTF-8": (lambda path: path.write_bytes(b"# caf\xe9\n"), "not UTF-8"),
     "NUL": (lambda path: path.write_bytes(b"x = 1\n\0"), "NUL byte on line 2"),
     "10 MB": (lambda path: path.write_bytes(b"x = 1\n" * 1_700_000), "larger than 256 KiB"),
@@ -78,18 +80,29 @@ KINDS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_odd_file_is_the_candidates_and_said_at_once(fresh: Ground, tmp_path: Path, kind: str) -> None:
+def test_what_is_no_answer_is_wrong_usage_and_no_attempt(fresh: Ground, tmp_path: Path, kind: str) -> None:
     make, said = KINDS[kind]
     path = tmp_path / "answer.py"
     make(path)
     before = path.lstat()
     done = fresh.kata("grade", path, "v1", "--json")
-    document = json.loads(done.out)
-    assert (done.code, document["verdict"]) == (1, "unrunnable")
-    assert said in document["reason"]
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert json.loads(fresh.kata("history", "--json").out)["attempts"] == []
     after = path.lstat()
     assert (after.st_mode, after.st_mtime_ns) == (before.st_mode, before.st_mtime_ns)
     assert stat.S_IFMT(after.st_mode) == stat.S_IFMT(before.st_mode)
+
+
+@pytest.mark.parametrize("kind", NO_TEXT)
+def test_an_odd_file_is_the_candidates_and_said_at_once(fresh: Ground, tmp_path: Path, kind: str) -> None:
+    make, said = NO_TEXT[kind]
+    path = tmp_path / "answer.py"
+    make(path)
+    done = fresh.kata("grade", path, "v1", "--json")
+    document = json.loads(done.out)
+    assert (done.code, document["verdict"]) == (1, "unrunnable")
+    assert said in document["reason"]
 
 
 NESTED = {

@@ -182,6 +182,17 @@ def test_a_file_that_cannot_be_read_has_a_verdict(events: Iterator[Event], file:
     assert "UTF-8" in (shown.graded.grade.reason or "")
 
 
+def test_a_file_that_is_emptied_is_waited_for_and_no_attempt(
+    events: Iterator[Event], file: Path, history: History
+) -> None:
+    next(rounds(events))
+    file.write_text("", encoding="utf-8")
+    emptied = next(events)
+    assert isinstance(emptied, Absent)
+    assert "is empty" in emptied.problem.message
+    assert len(history.attempts()) == 1
+
+
 def test_a_fault_of_the_grader_ends_it(watch: Watch, grader: Grader) -> None:
     grader.error = GraderFault("kata v3: its code does not load", "Run `kata lint`.")
     with pytest.raises(GraderFault):

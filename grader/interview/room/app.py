@@ -21,7 +21,8 @@ from grader.interview.moments import Clock
 from grader.interview.records import Phase
 from grader.interview.room.asking import AskingScreen
 from grader.interview.room.debriefing import DebriefScreen
-from grader.interview.room.windows import Confirming, Reading, TooSmall
+from grader.interview.room.ready import ReadyScreen
+from grader.interview.room.windows import Reading, TooSmall
 from grader.interview.room.writing import WritingScreen
 from grader.interview.running import Run, Running, run_file
 from grader.interview.sections import debrief_document
@@ -30,11 +31,19 @@ from grader.interview.settling import Job
 from grader.interview.store import InterviewStore
 from grader.interview.wording import clock, load_wording
 from grader.practice.attempts import GradeFunction
-from grader.records import Grade
+from grader.records import Grade, Record
 from grader.report.neutral import for_terminal
 
 MIN_COLUMNS, MIN_LINES = 60, 16
 TICK_SECONDS = 1.0
+
+
+class Waiting(Record):
+    """An interview that is agreed and not begun: what the candidate reads first, and how it begins."""
+
+    kata: Kata
+    limit: float  # seconds
+    begin: Callable[[], Session]
 
 
 class RoomApp(App[None]):
@@ -44,11 +53,11 @@ class RoomApp(App[None]):
     TITLE = "kata interview"
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- Textual's own declaration
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Leave the room", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Leave", priority=True)]
 
     def __init__(
         self,
-        session: Session,
+        entry: Session | Waiting,
         history: History,
         store: InterviewStore,
         catalog: Catalog,
@@ -56,10 +65,11 @@ class RoomApp(App[None]):
         moment: Clock,
         *,
         browse: Callable[[Path], None],
-        page: Path,
+        pages: Path,
     ) -> None:
         super().__init__()
-        self.session = session
+        self.refused: KataError | None = None  # why the clock could not be started
+        self._entry = entry
         self.history = history
         self.catalog = catalog
         self.wording = load_wording(catalog)
@@ -67,10 +77,21 @@ class RoomApp(App[None]):
         self._grade = grade
         self._moment = moment
         self._browse = browse
-        self._page = page
+        self._pages = pages
         self._phase: Phase | None = None
         self._tested: str | None = None
         self._own_run = Running()
+
+    @property
+    def session(self) -> Session:
+        """The interview; there is none before its clock has started."""
+        if isinstance(self._entry, Waiting):
+            raise TypeError("the clock has not started")
+        return self._entry
+
+    @property
+    def begun(self) -> bool:
+        return not isinstance(self._entry, Waiting)
 
     @property
     def kata(self) -> Kata:
@@ -84,6 +105,26 @@ class RoomApp(App[None]):
     # Time and file
 
     def on_mount(self) -> None:
+        if isinstance(self._entry, Waiting):
+            self.push_screen(ReadyScreen(self._entry.kata, self._entry.limit), self._begin)
+        else:
+            self._start_looking()
+
+    def _begin(self, yes: bool | None) -> None:
+        """The candidate has read the brief: now there is an interview, and its clock runs."""
+        assert isinstance(self._entry, Waiting)
+        if not yes:
+            self.exit()
+            return
+        try:
+            self._entry = self._entry.begin()
+        except KataError as problem:
+            self.refused = problem
+            self.exit()
+            return
+        self._start_looking()
+
+    def _start_looking(self) -> None:
         self.set_interval(TICK_SECONDS, self.look)
         self.look()
 
@@ -193,7 +234,8 @@ class RoomApp(App[None]):
     # After the clock
 
     def _offer_next(self) -> None:
-        following = self.catalog.get(self.session.plan.katas[len(self.session.interview.rounds)])
+        number = len(self.session.interview.rounds)
+        following = self.catalog.get(self.session.plan.katas[number])
 
         def decided(yes: bool | None) -> None:
             if yes:
@@ -201,9 +243,8 @@ class RoomApp(App[None]):
             else:
                 self.exit()
 
-        question = f"{self.session.round.kata} is handed in. Begin {following.id} now?"
-        text = f"{following.title}, {clock(self.session.plan.limits[len(self.session.interview.rounds)])}."
-        self.push_screen(Confirming(question, f"{text}\nNo leaves the room; --resume comes back."), decided)
+        self.notify(f"{self.session.round.kata} is handed in. Next: {following.id}, {following.title}.")
+        self.push_screen(ReadyScreen(following, self.session.plan.limits[number]), decided)
 
     def _grade_what_counts(self) -> None:
         job = settling.final_job(self.session, self._store)
@@ -253,14 +294,19 @@ class RoomApp(App[None]):
 
     def action_open_page(self) -> None:
         """The debrief as a page in the browser."""
+        page = self._pages / f"interview-{self.session.plan.uuid[:8]}.html"
         try:
-            self._page.parent.mkdir(parents=True, exist_ok=True)
-            self._page.write_text(self._document("html", 80), encoding="utf-8")
+            self._pages.mkdir(parents=True, exist_ok=True)
+            page.write_text(self._document("html", 80), encoding="utf-8")
         except OSError as error:
             self.notify(f"The page could not be written: {error.strerror}.", severity="warning")
             return
-        self._browse(self._page)
-        self.notify(f"Opened {self._page}")
+        try:
+            self._browse(page)
+        except KataError as problem:
+            self.notify(f"{problem.message}\n{problem.fix}", severity="warning")
+        else:
+            self.notify(f"Opened {page}")
 
     def _document(self, form: str, columns: int) -> str:
         debrief = build_debrief(self.session, self.history, self._store, self.catalog, self.wording)
@@ -296,7 +342,7 @@ class RoomApp(App[None]):
 
 
 def open_room(
-    session: Session,
+    entry: Session | Waiting,
     history: History,
     store: InterviewStore,
     catalog: Catalog,
@@ -304,14 +350,19 @@ def open_room(
     moment: Clock,
     *,
     browse: Callable[[Path], None],
-    page: Path,
+    pages: Path,
 ) -> str:
     """Run the room until it is left; returns what to say then."""
-    if session.phase == "over":
+    if isinstance(entry, Session) and entry.phase == "over":
         raise UsageError("This interview is over.", "See how it went: kata interview debrief")
-    RoomApp(session, history, store, catalog, grade, moment, browse=browse, page=page).run()
-    session.observe()
-    return _goodbye(session)
+    room = RoomApp(entry, history, store, catalog, grade, moment, browse=browse, pages=pages)
+    room.run()
+    if room.refused is not None:
+        raise room.refused
+    if not room.begun:
+        return "The clock was not started: nothing has happened."
+    room.session.observe()
+    return _goodbye(room.session)
 
 
 def _goodbye(session: Session) -> str:

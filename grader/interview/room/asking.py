@@ -64,7 +64,7 @@ class AskingScreen(Screen[None]):
             yield Static(id="model")
             yield Marks(self._entry.question.key_points)
         yield TooSmall()
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._tick)

@@ -35,7 +35,7 @@ class DebriefScreen(Screen[None]):
             scroll.can_focus = True
             yield Static(id="debrief-text")
         yield TooSmall()
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()

@@ -46,10 +46,10 @@ class Reading(ModalScreen[None]):
 
 
 class Confirming(ModalScreen[bool]):
-    """A yes or no; anything but yes changes nothing."""
+    """A yes or no to what cannot be undone: Enter, which the hand presses by itself, is neither."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,enter", "answer(True)", "Yes"),
+        Binding("y", "answer(True)", "Yes"),
         Binding("n,escape", "answer(False)", "No"),
     ]
 
@@ -63,7 +63,7 @@ class Confirming(ModalScreen[bool]):
             yield Static(Text(self._question), classes="title")
             if self._text:
                 yield Static(Text(self._text))
-            yield Static("Y or Enter: yes   N or Escape: no", classes="keys")
+            yield Static("Y: yes   N or Escape: no", classes="keys")
 
     def action_answer(self, answer: bool) -> None:
         self.dismiss(answer)

@@ -15,6 +15,7 @@ from textual.widgets import Digits, Footer, Markdown, RichLog, Static
 from grader import paths
 from grader.interview.clarify import Clarification, clarifications
 from grader.interview.records import Event, Round
+from grader.interview.room.ready import what_is_looked_at
 from grader.interview.room.windows import Clarifying, Confirming, Reading, TooSmall
 from grader.interview.timeline import note
 from grader.interview.wording import at, clock, count, spoken
@@ -35,7 +36,7 @@ class WritingScreen(Screen[None]):
     app: RoomApp
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "run", "Run my file"),
+        Binding("r", "run", "Run"),
         Binding("a", "ask", "Ask"),
         Binding("h", "hint", "Hint"),
         Binding("s", "submit", "Submit"),
@@ -61,10 +62,10 @@ class WritingScreen(Screen[None]):
             with VerticalScroll(id="brief") as brief:
                 brief.can_focus = True
                 yield Markdown(kata.text("brief.md"))
-                yield Static(self._concepts(), id="concepts")
+                yield Static(what_is_looked_at(kata), id="concepts")
             yield RichLog(id="log", wrap=True, min_width=20, markup=False, highlight=False)
         yield TooSmall()
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         self.query_one("#brief").focus()
@@ -85,8 +86,8 @@ class WritingScreen(Screen[None]):
                 self.say(text, event.seconds)
         self._shown = len(one.events)
         self._show_clock(session.remaining(), one)
-        path = paths.tilde(one.path, Path.home())
-        self._put("file", Text.assemble("Edit  ", (for_terminal(path), "bold")))
+        folder = for_terminal(paths.tilde(one.path.parent, Path.home()))
+        self._put("file", Text.assemble((for_terminal(one.path.name), "bold"), f"  in {folder}"))
         self._put("saves", self._saves(one))
 
     def say(self, text: str, second: float | None = None) -> None:
@@ -135,14 +136,6 @@ class WritingScreen(Screen[None]):
             return Text("not saved yet")
         late = f", {n} late" if (n := sum(save.late for save in saves)) else ""
         return Text(f"{count(len(saves), 'save')}{late}, the last at {at(saves[-1].seconds)}")
-
-    def _concepts(self) -> Text:
-        kata = self.app.kata
-        text = Text("What is looked at\n", style="bold")
-        for concept in kata.concepts:
-            optional = "" if concept.required else " (optional)"
-            text.append(f"{concept.points:>3}  {concept.title}{optional}\n", style="not bold")
-        return text
 
     def _line(self, event: Event, one: Round) -> str:
         """An event as a line of the log; empty for what needs none."""
