@@ -7,6 +7,7 @@ from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached, check, fail, require
 from grader.judge.content import Example, Labels
 from grader.judge.dropout import DropoutMeter
+from grader.judge.fitting import Fitted, Numbers
 from grader.judge.gradients import GradientMeter
 from grader.judge.observations import Observation
 from grader.judge.oracle import Affine, Context, Form, Plan, run, same
@@ -34,10 +35,12 @@ __all__ = [
     "DropoutMeter",
     "Example",
     "Failure",
+    "Fitted",
     "Form",
     "GradientMeter",
     "Labels",
     "NotReached",
+    "Numbers",
     "Observation",
     "Plan",
     "Reading",

@@ -178,6 +178,11 @@ class Blame:
             return entries[0].line
         return self.call_line(MASKINGS - {"mul", "mul_"}, square=True) or self.source.find(r"def forward\b")
 
+    def drops(self) -> int | None:
+        """Where something is dropped, by the calls in either mode or by the text."""
+        trained = [entry.line for entry in _trace(self._candidate.in_training) if entry.call in DROPS]
+        return next(iter(trained), None) or self.call_line(DROPS) or self.source.find_in_forward(r"[Dd]rop")
+
     def dropout(self) -> int | None:
         return (
             self.call_line(DROPS)

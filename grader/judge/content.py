@@ -18,6 +18,7 @@ import msgspec
 
 from grader.catalog import Catalog, Kata, content_root
 from grader.errors import GraderFault
+from grader.judge.fitting import Fitted
 from grader.judge.oracle import Form, Plan
 from grader.records import Record
 
@@ -60,6 +61,7 @@ class KataContent:
     values: tuple[Form, ...]  # mistakes that show in values
     neutral: tuple[Form, ...]  # other right ways
     training: tuple[Form, ...]  # mistakes that show in training mode only
+    fitted: tuple[Fitted, ...]  # steps with a number in them, which may be any wrong one
     labels: Labels
     checks: types.ModuleType
     examples: tuple[Example, ...]  # wrong answers
@@ -84,6 +86,7 @@ def load_content(kata: Kata, catalog: Catalog) -> KataContent:
             values=tuple(mistakes.VALUES),
             neutral=tuple(mistakes.NEUTRAL),
             training=tuple(mistakes.TRAINING),
+            fitted=tuple(mistakes.FITTED),
             examples=tuple(mistakes.EXAMPLES),
             rights=tuple(mistakes.RIGHT),
             labels=load_labels(catalog),

@@ -109,6 +109,20 @@ def _axes(failure: Failure) -> str | None:
     return None
 
 
+def _sums(failure: Failure) -> str | None:
+    """`e / e.sum(-1)`: divided by a tensor that has lost the axis it was summed over."""
+    last = failure.trace[-1] if failure.trace else None
+    if (
+        last is None
+        or not last.raised
+        or last.call not in ("div", "true_divide", "sub", "div_", "__truediv__")
+    ):
+        return None
+    if len(last.inputs) == 2 and len(last.inputs[0]) >= 2 and last.inputs[1] == last.inputs[0][:-1]:
+        return "missing_keepdim"
+    return None
+
+
 def _masks(failure: Failure) -> str | None:
     text = failure.text
     if failure.type not in ("TypeError", "RuntimeError", "AttributeError", "IndexError", "ValueError"):
@@ -123,6 +137,8 @@ def _masks(failure: Failure) -> str | None:
     if failure.type == "TypeError" and re.search(r"masked_fill|where\(\)|full_like", text):
         if "NoneType" in text or "mask (bool)" in text:
             return "mask_not_optional"
+        return "mask_fill_wrong_type"
+    if "0-dimensional value tensor" in text:
         return "mask_fill_wrong_type"
     if "NoneType" in text or failure.owner == "None":
         return "mask_not_optional"
@@ -149,4 +165,4 @@ def _sizes(failure: Failure) -> str | None:
     return None
 
 
-_RULES: Sequence[Rule] = (_class_level, _names, _device, _splitting, _axes, _masks, _backward, _sizes)
+_RULES: Sequence[Rule] = (_class_level, _names, _device, _splitting, _sums, _axes, _masks, _backward, _sizes)

@@ -118,9 +118,8 @@ class DropoutMeter:
         """The calls for a reading: in eval mode, twice in training, and with constant values; asked once."""
         key = (probe, rate)
         if key not in self._readings:
-            quiet = 0.0 if self._candidate.eval_is_random else rate
             self._readings[key] = (
-                self._ask(probe, quiet, training=False, seed=1),
+                self._ask(probe, rate, training=self._training_differs, seed=1, still=True),
                 self._ask(probe, rate, training=True, seed=1),
                 self._ask(probe, rate, training=True, seed=2),
                 self._ask(probe, rate, training=True, seed=2, identity=False),
@@ -133,8 +132,28 @@ class DropoutMeter:
         probe, rate = (MASKED_PROBE, HIGH_RATE) if self._candidate.kata.takes_mask else (PROBE, RATE)
         return self.ask(probe, rate)[1:3]
 
-    def _ask(self, probe: Probe, rate: float, *, training: bool, seed: int, identity: bool = True) -> Asked:
+    @cached_property
+    def _training_differs(self) -> bool:
+        """Training differs from eval mode with nothing dropped, so it is held against itself."""
+        candidate = self._candidate
+        return any(
+            moved.output is not None and not candidate.alike(moved, candidate.observe(moved.probe))
+            for moved in candidate.in_training
+        )
+
+    def _ask(
+        self,
+        probe: Probe,
+        rate: float,
+        *,
+        training: bool,
+        seed: int,
+        identity: bool = True,
+        still: bool = False,
+    ) -> Asked:
         rig = self._candidate.rig(rate=rate)
+        if still and (training or self._candidate.eval_is_random):
+            rig = replace(self._candidate.rig(rate=0.0), calm=True)
         if rig.problem is not None:
             raise NotReached("no instance could be built with that dropout rate")
         values = self._xray.values(rig, torch.eye(rig.width)) if identity else self._constants(rig)

@@ -7,6 +7,7 @@ which of them was written is only to be seen in the calls. This chooses words, n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from grader.judge.calls import SCALINGS
 from grader.judge.explain import Explanation, Forms
@@ -30,7 +31,7 @@ def prefer(explanation: Explanation, trace: Sequence[TraceEntry]) -> Explanation
         for forms, speaks in zip(readings, support, strict=True)
         if forms is not best and speaks == support[place]
     )
-    return Explanation(best, explanation.layout, rest, explanation.divisors, explanation.masked)
+    return replace(explanation, forms=best, alternatives=rest)
 
 
 def _support(forms: Forms, trace: Sequence[TraceEntry], layout: Layout) -> int:

@@ -44,7 +44,7 @@ def _what(failure: Failure) -> str:
     if failure.type == "BdbQuit":
         return f"a breakpoint() was left {STAGES[failure.stage]}. Take it out."
     if failure.type == "NotImplementedError" and failure.text.startswith("TODO"):
-        return f"still open: {text}"
+        return text if text.endswith(".") else f"{text}."
     if (
         failure.type in ("MemoryError",)
         or "can't allocate memory" in text
@@ -56,7 +56,8 @@ def _what(failure: Failure) -> str:
         if failure.near
         else ""
     )
-    return f"{failure.type} {STAGES[failure.stage]}: {text}{stop}{meant}"
+    what = f": {text}{stop}" if text else "."
+    return f"{failure.type} {STAGES[failure.stage]}{what}{meant}"
 
 
 def _dotted(failure: Failure, near: str) -> str:

@@ -121,6 +121,18 @@ def viewed(batch_first: bool) -> Callable[[Tensor], tuple[Tensor, Tensor, Tensor
     return unpack
 
 
+def sliced(key: int, value: int) -> Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]:
+    """Slices of the packed projection, those of key and value so many features late."""
+
+    def unpack(packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        width = packed.shape[-1] // 3
+        starts = (0, width + key, 2 * width + value)
+        one, two, three = (packed[..., start : start + width] for start in starts)
+        return one, two, three
+
+    return unpack
+
+
 def split_order(query: str, key: str, value: str) -> Form:
     return Form(
         "qkv_order_wrong",
@@ -164,6 +176,11 @@ def first_key_column(c: Context) -> Context:
     return c.but(scores=c.scores.masked_fill(c.mask[..., :1] == 0, float("-inf")))
 
 
+def first_sample(fill: float) -> Callable[[Context], Context]:
+    """`mask[0]` for the whole batch."""
+    return lambda c: c if c.mask is None else c.but(scores=c.scores.masked_fill(c.mask[0] == 0, fill))
+
+
 def masked_weights(fill: float) -> Callable[[Context], Context]:
     """Softmax over everything, and the mask afterwards, without renormalising."""
 
@@ -195,6 +212,16 @@ def over_all(scores: Tensor) -> Tensor:
 
 def over_everything(scores: Tensor) -> Tensor:
     return torch.softmax(scores.flatten(-3), dim=-1).reshape(scores.shape)
+
+
+def exponentials_over(axes: tuple[int, ...], top: int) -> Callable[[Tensor], Tensor]:
+    """Exponentials of the scores less their maximum along `top`, divided by their sum over `axes`."""
+
+    def rule(scores: Tensor) -> Tensor:
+        grown = torch.exp(scores - scores.amax(dim=top, keepdim=True))
+        return grown / grown.sum(dim=axes, keepdim=True)
+
+    return rule
 
 
 def flat_scores(c: Context) -> Context:

@@ -15,6 +15,7 @@ from grader.authoring import (
     Labels,
     Reading,
     Steps,
+    Variations,
     check,
     fail,
     require,
@@ -51,9 +52,8 @@ def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(
         label = found.mistake if found.replayed or not blame.drops_something_else() else None
         if label == "dropout_before_softmax" and not found.replayed and blame.drops_after_softmax():
             label = None  # the dropout stands where it should: training computes other weights
-        other = "In training, something else happens than dropout on the weights."
         fail(
-            ("Under a mask: " if found.masked else "") + (labels[label].sentence if label else other),
+            f"In training {found.says}." if label is None else labels[label].sentence,
             expected=f"each weight is dropped with p = {found.rate} and kept ones are multiplied by"
             f" {found.expected_factor:.3g}",
             actual=found.says or None,
@@ -71,6 +71,22 @@ def in_training_hidden_keys_stay_hidden(candidate: Candidate, dropout: DropoutMe
         expected="hidden keys keep weight 0 in training",
         actual="a hidden key has weight, or a value is NaN",
         mistake=None if blame.drops_after_softmax() else "dropout_before_softmax",
+    )
+
+
+@check("mix", why="What the level does not ask for is not to be added, and random training is not attention.")
+def nothing_is_dropped_in_any_mode(candidate: Candidate, variations: Variations, blame: Blame) -> None:
+    """For the levels without dropout."""
+    require_some_output(candidate)
+    require_lasting_layers(blame)
+    drops = blame.drops()
+    require(
+        not (candidate.eval_is_random or variations.drops_at_rate_zero),
+        "The output is random: two calls on the same input give different ones.",
+        expected="the same output for the same input, in training as in eval mode",
+        actual="random in eval mode" if candidate.eval_is_random else "random in training mode",
+        mistake=None if drops is None else "dropout_unasked",
+        line=drops,
     )
 
 

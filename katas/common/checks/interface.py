@@ -53,10 +53,22 @@ def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame)
             ),
             expected="query, key and value projections as parameters of the module",
             actual="no parameters",
-            mistake="parameters_created_in_forward" if made else None if held else "projection_unused",
+            mistake="parameters_created_in_forward"
+            if made
+            else "layers_not_registered"
+            if held
+            else "projection_unused",
             line=made or held,
         )
     made = blame.fresh_layer()
+    if made is not None and not candidate.eval_is_random:
+        fail(
+            "forward uses a layer that is no part of the module.",
+            expected="every layer among the module's parameters",
+            actual=f"{len(rig.built.parameters)} parameters, none of them that layer's",
+            mistake="layers_not_registered",
+            line=blame.source.find(r"nn\.(Linear|Parameter)") or made,
+        )
     if made is not None:
         fail(
             "forward makes a layer anew at each call.",
@@ -132,6 +144,7 @@ def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(
                 f"forward returned another dtype than x has{where}.",
                 expected=str(other.drawn.x.dtype),
                 actual=str(other.dtype),
+                mistake="wrong_dtype",
                 line=blame.last(),
             )
 
