@@ -210,7 +210,7 @@ class Candidate:
         key = (probe.name, training)
         if key not in self._asked:
             rate = 0.0 if training or self.eval_is_random else self._rate_at(probe.width)
-            traced = probe.name in ("base", "mask_bss_bool", "mask_bss_int")
+            traced = training or probe.name in ("base", "mask_bss_bool", "mask_bss_int")
             rig = self.rig(probe.width, rate)
             if self.eval_is_random:
                 rig = replace(rig, calm=True)

@@ -35,7 +35,8 @@ def _class_level(failure: Failure) -> str | None:
     return None
 
 
-def _names(failure: Failure) -> str | None:
+def mistake_of_name(failure: Failure) -> str | None:
+    """The label where something is asked for by a name that is not there."""
     if failure.type == "AttributeError" and failure.owner is not None:
         if failure.owner.startswith("module torch") or failure.owner in ("Tensor", "module math"):
             return "api_typo"
@@ -165,4 +166,14 @@ def _sizes(failure: Failure) -> str | None:
     return None
 
 
-_RULES: Sequence[Rule] = (_class_level, _names, _device, _splitting, _sums, _axes, _masks, _backward, _sizes)
+_RULES: Sequence[Rule] = (
+    _class_level,
+    mistake_of_name,
+    _device,
+    _splitting,
+    _sums,
+    _axes,
+    _masks,
+    _backward,
+    _sizes,
+)

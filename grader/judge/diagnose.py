@@ -11,12 +11,13 @@ import msgspec
 from grader.judge.bench import Bench
 from grader.judge.checks import CheckFailed
 from grader.judge.content import Label
-from grader.judge.crashes import name_of
+from grader.judge.crashes import mistake_of_name, name_of
 from grader.judge.explain import Explanation, Forms
 from grader.judge.oracle import Form
 from grader.judge.plugin import Outcome
 from grader.judge.probes import WIDTH
 from grader.judge.problems import mistake_behind
+from grader.judge.wording import misspelt
 from grader.protocol import Failure
 from grader.records import Diagnosis
 
@@ -42,6 +43,8 @@ FOREIGN_CALLS = {
     "round": "round_output",
     "floor_divide": "floor_division_scale",
 }
+# What a layer that plays no role of its own means: the raw input in its place, or another role's layer.
+BORROWED = ("projection_unused", "shared_projection")
 # A check's label that adds nothing when the explanation has already found its cause.
 COVERED_BY = {
     "gradient_detached": ("round_output", "floor_division_scale"),
@@ -89,7 +92,7 @@ def diagnose_problem(
     label = mistake_behind(failure, bench.candidate) if bench is not None else name_of(failure)
     if label is None or label not in labels:
         return ()
-    text = labels[label]
+    text = _with_the_name(labels[label], failure)
     return (
         Diagnosis(
             mistakes=(label,),
@@ -102,8 +105,19 @@ def diagnose_problem(
     )
 
 
+def _with_the_name(label: Label, failure: Failure) -> Label:
+    """What is said of a name that is not there, with the one that was meant where it is known."""
+    meant = misspelt(failure)
+    if meant is None or mistake_of_name(failure) is None:
+        return label
+    return msgspec.structs.replace(label, sentence=meant[0], fix=meant[1])
+
+
 def _named(bench: Bench, label: str, line: int | None) -> Diagnosis:
     text = bench.labels[label]
+    problem = next((seen.problem for seen in bench.candidate.observations if seen.problem is not None), None)
+    if isinstance(problem, Failure) and mistake_of_name(problem) == label:
+        text = _with_the_name(text, problem)
     return Diagnosis(
         mistakes=(label,),
         concept=_concept(bench, text.concept),
@@ -162,7 +176,10 @@ def spoken(bench: Bench, found: Sequence[Diagnosis]) -> str | None:
     explanation = bench.steps.explanation
     forms = explanation.forms if explanation is not None else ()
     form = next((form for form in forms if form.label == label), None)
-    return (bench.labels[label] if form is None else bench.steps.words(form)).sentence
+    if form is not None:
+        return bench.steps.words(form).sentence
+    borrowed = explanation is not None and explanation.layout.borrowed and label in BORROWED
+    return bench.labels[label].sentence if borrowed else found[0].sentence
 
 
 def _listed(clauses: Sequence[str]) -> str:
@@ -175,7 +192,7 @@ def _parts(bench: Bench, explanation: Explanation) -> list[_Part]:
     parts: dict[str, _Part] = {}
     if explanation.layout.borrowed:
         raw = set(explanation.layout.borrowed.values()) == {"x"}
-        whole = "projection_unused" if raw else "shared_projection"
+        whole = BORROWED[0] if raw else BORROWED[1]
         words = bench.labels[whole]
         parts[whole] = _Part((whole,), _concept(bench, words.concept), words)
     for form in explanation.forms:

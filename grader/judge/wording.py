@@ -60,6 +60,14 @@ def _what(failure: Failure) -> str:
     return f"{failure.type} {STAGES[failure.stage]}{what}{meant}"
 
 
+def misspelt(failure: Failure) -> tuple[str, str] | None:
+    """Sentence and fix for a name that is not there though one very like it is."""
+    if not failure.near or not failure.name:
+        return None
+    wanted, near = (_dotted(failure, name) for name in (failure.name, failure.near[0]))
+    return f"There is no `{wanted}` here; `{near}` is very like it.", f"Write `{near}`."
+
+
 def _dotted(failure: Failure, near: str) -> str:
     if failure.owner and failure.owner.startswith("module "):
         return f"{failure.owner.removeprefix('module ')}.{near}"

@@ -40,6 +40,7 @@ from kata_content.common.ways import (
     split_order,
     viewed,
     weighed,
+    with_bias_of,
 )
 from torch import Tensor
 
@@ -353,6 +354,17 @@ PROJECTIONS = (
         for k in ("query", "key", "value")
         for v in ("query", "key", "value")
         if len({q, k, v}) < 3
+    ),
+    *(
+        Form(
+            "shared_projection",
+            {"project": with_bias_of(layer)},
+            needs=frozenset({"fused"}),
+            shows=f"the value gets the bias of the {layer}",
+            sentence=f"The bias of the {layer} is added to the value, whose own is never used.",
+            fix="Add to each part its own third of the bias, or apply the layer as a whole: `self.proj(x)`.",
+        )
+        for layer in ("query", "key")
     ),
     Form("projection_unused", {"project": projected("x", "x", "x")}),
     *(

@@ -63,6 +63,17 @@ def projected(query: str, key: str, value: str) -> Callable[[Context], Context]:
     return lambda c: c.but(query=take(c, query), key=take(c, key), value=take(c, value))
 
 
+def with_bias_of(role: str) -> Callable[[Context], Context]:
+    """The value made with the bias of another layer."""
+
+    def step(c: Context) -> Context:
+        bias = c.layers[role].bias
+        value = F.linear(c.x, c.layers["value"].weight, bias)
+        return c.but(query=c.layers["query"](c.x), key=c.layers["key"](c.x), value=value)
+
+    return step
+
+
 def bent(function: Callable[[Tensor], Tensor], roles: tuple[str, ...]) -> Callable[[Context], Context]:
     """A nonlinearity on some of query, key and value."""
 

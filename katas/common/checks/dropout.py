@@ -50,6 +50,8 @@ def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(
     found = dropout.wrong
     if found is not None:
         label = found.mistake if found.replayed or not blame.drops_something_else() else None
+        if label == "missing_dropout" and blame.drops_with_rate_zero():
+            label = "dropout_rate_ignored"
         if label == "dropout_before_softmax" and not found.replayed and blame.drops_after_softmax():
             label = None  # the dropout stands where it should: training computes other weights
         fail(
