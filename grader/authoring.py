@@ -21,6 +21,7 @@ from grader.judge.problems import (
     problem_line,
     problem_text,
 )
+from grader.judge.reading import Finding
 from grader.judge.steps import Reading, Steps, no_tensor
 from grader.judge.variations import Variations
 from grader.judge.xray import XRay
@@ -35,6 +36,7 @@ __all__ = [
     "DropoutMeter",
     "Example",
     "Failure",
+    "Finding",
     "Fitted",
     "Form",
     "GradientMeter",

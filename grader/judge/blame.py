@@ -11,7 +11,17 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from grader.judge import probes
-from grader.judge.calls import CONVOLUTIONS, CUTS, DROPS, MASKINGS, NORMALISERS, PRODUCTS, SCALINGS, SPLITS
+from grader.judge.calls import (
+    CONVOLUTIONS,
+    CUTS,
+    DROPS,
+    MASKINGS,
+    NORMALISERS,
+    PRODUCTS,
+    SCALINGS,
+    SPLITS,
+    STAND_INS,
+)
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Asked, Observation
 from grader.judge.source import NAME, Source
@@ -22,6 +32,7 @@ DIVISOR = re.compile(
     r"[/*]\s{0,9}(?:(?:math|torch|np)\.\w{1,12}\(|float\(|\()?\s{0,9}((?:self\.)?[A-Za-z_]\w{0,60})"
 )
 COMPUTED = re.compile(r"sqrt|\*\*|/|=\s{0,9}\(?\d|\*\s{0,9}\d|\d\s{0,9}\*|_features")
+CHAINED = re.compile(r"\(\s{0,9}(?:q|k|v|query|key|value)\w{0,20}\s{0,9}\)", re.IGNORECASE)
 IN_PLACE = re.compile(r"[a-z]\w*_$|__i\w+__$|__setitem__$")
 # Operations below autograd that only the banned functions use.
 BANNED_BELOW = re.compile(
@@ -151,7 +162,9 @@ class Blame:
             if weights & used:
                 return entry.line
             used |= weights
-        return self.call_line(frozenset({"linear"}))
+        layers = [entry.line for entry in self.trace if entry.call == "linear"]
+        chained = (line for line in layers if CHAINED.search(self.source.code(line)))
+        return next(chained, self.call_line(frozenset({"linear"})))
 
     def mix(self) -> int | None:
         return self.call_line(PRODUCTS, last=True) or self.last()
@@ -196,10 +209,19 @@ class Blame:
         return self.softmax()
 
     def softmax(self) -> int | None:
+        """Where the weights are made: by the function, by hand where the exponentials are divided, or not."""
+        exponentials = self.call_line(frozenset({"exp", "exp_", "exp2"}))
+        sums = [entry.line for entry in self.trace if entry.call == "sum"]
+        if exponentials is not None and sums and self.call_line(frozenset({"softmax"})) is None:
+            return next((line for line in sums if line >= exponentials), exponentials)
         return self.call_line(NORMALISERS) or self.scores()
 
+    def no_softmax(self) -> int | None:
+        """What stands in for softmax, else the mix of the scores."""
+        return self.call_line(STAND_INS, square=True) or self.mix()
+
     def mask(self) -> int | None:
-        """The lines that only run under a mask, in either mode; among them the one that changes the scores."""
+        """The lines that only run under a mask, in either mode; of them the one that changes the scores."""
         known = {entry.line for entry in self.unmasked}
         entries = [entry for entry in (*self.masked, *self.trained) if entry.line not in known]
         changing = [
@@ -254,9 +276,8 @@ class Blame:
         return self.call_line(NORMALISERS, last=True) or self.softmax()
 
     def drops(self) -> int | None:
-        """Where something is dropped, by the calls in either mode or by the text."""
-        trained = [entry.line for entry in _trace(self._candidate.in_training) if entry.call in DROPS]
-        return next(iter(trained), None) or self.call_line(DROPS) or self.source.find_in_forward(r"[Dd]rop")
+        """Where something is dropped, in either mode."""
+        return next((entry.line for entry in (*self.trained, *self.trace) if entry.call in DROPS), None)
 
     def dropout(self) -> int | None:
         return (
@@ -282,7 +303,9 @@ class Blame:
         return entries[-1].line if entries else self.dropout()
 
     def projections(self) -> int | None:
-        return self.call_line(SPLITS | {"unflatten"}) or self.call_line(frozenset({"linear"})) or self.last()
+        """Where the packed projection is cut, else where a layer is applied."""
+        cut = self.call_line(SPLITS | {"unflatten"}) or self.call_line(frozenset({"__getitem__"}))
+        return cut or self.call_line(frozenset({"linear"})) or self.last()
 
     def last_linear(self) -> int | None:
         return self.call_line(frozenset({"linear"}), last=True) or self.source.find(
@@ -299,14 +322,22 @@ class Blame:
         """Where the graph is cut, else the last line."""
         return self.cuts() or self.last()
 
-    def drops_something_else(self) -> bool:
-        """Whether the dropout that was seen falls on a tensor (…, hidden_dim) before any score exists."""
-        for entry in self.trace:
-            if entry.output is not None and _is_square(entry.output):
-                return False
+    def dropped_before_scores(self) -> str | None:
+        """What the first dropout falls on where it is neither weights nor the result: x, or a projection."""
+        projected = False
+        for entry in self.trained:
+            square = bool(entry.inputs) and _is_square(entry.inputs[0])
             if entry.call == "dropout":
-                return True
-        return False
+                return None if square else "a projection" if projected else "x"
+            if (
+                entry.call in PRODUCTS
+                and square
+                and entry.output is not None
+                and not _is_square(entry.output)
+            ):
+                return None
+            projected = projected or entry.call == "linear" or bool(entry.parameters)
+        return None
 
     def drops_with_rate_zero(self) -> bool:
         """Whether dropout is called in training, though the instance has a rate, with a rate of 0."""
@@ -388,6 +419,7 @@ _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
         )
         or blame.last_softmax()
     ),
+    "no_softmax": Blame.no_softmax,
     "scale_by_seq_len": Blame.size,
     "output_proj_twice": Blame.last_linear,
     "dropout_twice": Blame.last_dropout,
@@ -408,7 +440,10 @@ _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
     "shared_projection": Blame.shared,
     "output_uses_keys": Blame.mix,
     "view_instead_of_transpose": lambda blame: blame.call_line(frozenset({"view", "reshape"})),
-    "inplace_breaks_backward": Blame.in_place,
+    "inplace_breaks_backward": lambda blame: (
+        blame.source.find(r"Dropout\(.{0,80}inplace") or blame.in_place()
+    ),
+    "attends_over_features": Blame.scores,
     "mutates_input": lambda blame: blame.changed_argument(0),
     "mutates_mask_argument": lambda blame: blame.changed_argument(1),
     "returns_none_without_mask": lambda blame: blame.source.last_return(),
@@ -421,7 +456,16 @@ _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
     "causal_by_default": lambda blame: (
         blame.call_line(frozenset({"tril", "triu"})) or blame.source.find(r"tril|triu")
     ),
-    "missing_dropout": Blame.softmax,
+    "missing_dropout": lambda blame: (
+        blame.call_line(DROPS)
+        or next((e.line for e in blame.trained if e.call in DROPS), None)
+        or blame.softmax()
+    ),
+    "output_proj_before_mix": lambda blame: (
+        blame.source.find_in_forward(r"@\s{0,9}self\.\w{1,40}\(|\(\s{0,9}v\w{0,9}\s{0,9}\)")
+        or blame.last_linear()
+    ),
+    "mix_elementwise": Blame.last,
 }
 
 # Mistakes that raise, or show, at another line than the one they stand on.
@@ -438,6 +482,7 @@ _STANDS_ELSEWHERE = frozenset(
         "returns_none_without_mask",
         "returns_tuple",
         "wrong_dtype",
+        "attends_over_features",
         "dropout_on_output",
         "dropout_twice",
     }

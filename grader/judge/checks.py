@@ -33,7 +33,8 @@ class CheckFailed(Exception):
     """A check found a difference.
 
     `mistake` names it where the check knows; `required=False` costs points only. `charges` is the concept
-    that a gate costs where every concept's own checks found nothing.
+    that a gate costs where every concept's own checks found nothing; `sentence` and `fix` are words for the
+    mistake that fit this case better than its label's.
     """
 
     def __init__(
@@ -46,6 +47,8 @@ class CheckFailed(Exception):
         line: int | None = None,
         required: bool = True,
         charges: str | None = None,
+        sentence: str = "",
+        fix: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -55,6 +58,8 @@ class CheckFailed(Exception):
         self.line = line
         self.required = required
         self.charges = charges
+        self.sentence = sentence
+        self.fix = fix
 
 
 class NotReached(Exception):
@@ -81,6 +86,8 @@ def fail(
     line: int | None = None,
     required: bool = True,
     charges: str | None = None,
+    sentence: str = "",
+    fix: str = "",
 ) -> NoReturn:
     """The check failed."""
     raise CheckFailed(
@@ -91,6 +98,8 @@ def fail(
         line=line,
         required=required,
         charges=charges,
+        sentence=sentence,
+        fix=fix,
     )
 
 

@@ -11,13 +11,13 @@ import msgspec
 from grader.judge.bench import Bench
 from grader.judge.checks import CheckFailed
 from grader.judge.content import Label
-from grader.judge.crashes import mistake_of_name, name_of
+from grader.judge.crashes import name_of
 from grader.judge.explain import Explanation, Forms
 from grader.judge.oracle import Form
 from grader.judge.plugin import Outcome
 from grader.judge.probes import WIDTH
 from grader.judge.problems import mistake_behind
-from grader.judge.wording import misspelt
+from grader.judge.wording import special_words
 from grader.protocol import Failure
 from grader.records import Diagnosis
 
@@ -71,7 +71,7 @@ def diagnose(bench: Bench, outcomes: Sequence[Outcome]) -> tuple[Diagnosis, ...]
         if set(COVERED_BY.get(failed.mistake, ())) & named:
             continue
         named.add(failed.mistake)
-        entries.append(_named(bench, failed.mistake, failed.line))
+        entries.append(_named(bench, failed.mistake, failed.line, sentence=failed.sentence, fix=failed.fix))
     return tuple(entries)
 
 
@@ -92,7 +92,7 @@ def diagnose_problem(
     label = mistake_behind(failure, bench.candidate) if bench is not None else name_of(failure)
     if label is None or label not in labels:
         return ()
-    text = _with_the_name(labels[label], failure)
+    text = _of_the_case(labels[label], failure)
     return (
         Diagnosis(
             mistakes=(label,),
@@ -105,24 +105,22 @@ def diagnose_problem(
     )
 
 
-def _with_the_name(label: Label, failure: Failure) -> Label:
-    """What is said of a name that is not there, with the one that was meant where it is known."""
-    meant = misspelt(failure)
-    if meant is None or mistake_of_name(failure) is None:
-        return label
-    return msgspec.structs.replace(label, sentence=meant[0], fix=meant[1])
+def _of_the_case(label: Label, failure: Failure) -> Label:
+    """The label's words, or those that this failure allows: the name that was meant, the shapes that met."""
+    own = special_words(failure)
+    return label if own is None else msgspec.structs.replace(label, sentence=own[0], fix=own[1])
 
 
-def _named(bench: Bench, label: str, line: int | None) -> Diagnosis:
+def _named(bench: Bench, label: str, line: int | None, *, sentence: str = "", fix: str = "") -> Diagnosis:
     text = bench.labels[label]
     problem = next((seen.problem for seen in bench.candidate.observations if seen.problem is not None), None)
-    if isinstance(problem, Failure) and mistake_of_name(problem) == label:
-        text = _with_the_name(text, problem)
+    if isinstance(problem, Failure) and mistake_behind(problem, bench.candidate) == label:
+        text = _of_the_case(text, problem)
     return Diagnosis(
         mistakes=(label,),
         concept=_concept(bench, text.concept),
-        sentence=text.sentence,
-        fix=text.fix,
+        sentence=sentence or text.sentence,
+        fix=fix or text.fix,
         why=text.why,
         line=bench.blame.line_for(label, text.concept, line),
     )

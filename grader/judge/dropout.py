@@ -58,6 +58,11 @@ class DropoutMeter:
         return (self.main, self.other, *((self.masked,) if self._candidate.kata.takes_mask else ()))
 
     @property
+    def masked_is_random(self) -> bool:
+        """Whether something is dropped under a mask."""
+        return self._candidate.kata.takes_mask and self.masked.random
+
+    @property
     def wrong(self) -> Finding | None:
         """What is wrong with the dropout itself, and not with another step.
 
@@ -67,11 +72,18 @@ class DropoutMeter:
             form = self._replayed
             return None if form.neutral else Finding(form.label, RATE, replayed=True)
         reading = self._wrong_reading
-        return (
-            None
-            if reading is None
-            else Finding(reading.mistake, reading.rate, reading.says, masked=reading.masked)
-        )
+        if reading is None:
+            return None
+        if reading.mistake is None and self._played_alone is not None:
+            return Finding(self._played_alone.label, RATE, reading.says, replayed=True)
+        return Finding(reading.mistake, reading.rate, reading.says, masked=reading.masked)
+
+    @cached_property
+    def _played_alone(self) -> Form | None:
+        """A way of dropping that gives the outputs of training exactly, where nothing else is wrong."""
+        explanation = self._steps.explanation
+        form = None if explanation is None or explanation.forms else replay(self._candidate, explanation)
+        return None if form is None or form.neutral else form
 
     @cached_property
     def _replayed(self) -> Form | None:

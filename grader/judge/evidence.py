@@ -14,6 +14,7 @@ from grader.judge.explain import Explanation, Forms
 from grader.judge.roles import Layout
 from grader.protocol import TraceEntry
 
+INFINITE = 1e308  # how the recorder writes an infinity
 ATTENTION_CALLS = frozenset({"scaled_dot_product_attention"})
 
 
@@ -47,6 +48,9 @@ def _supports(label: str, trace: Sequence[TraceEntry], layout: Layout) -> int:
     if label == "mask_fill_small":
         fills = [abs(number) for entry in trace for number in entry.numbers.values()]
         return 1 if any(0 < number < 1e-3 for number in fills) else -1
+    if label == "additive_inf_times_zero":
+        infinite = any(abs(number) >= INFINITE for entry in scalings for number in entry.numbers.values())
+        return 1 if infinite else -1
     if label == "shared_projection":
         return 1 if _idle_layer(trace, layout) else -1
     if label == "qkv_order_wrong":

@@ -144,6 +144,7 @@ class Steps:
                 f"{clause[0].upper()}{clause[1:]}.",
                 expected=expected,
                 actual=self._seen(measure),
+                mistake=wrong[0].label,
             )
 
     @property

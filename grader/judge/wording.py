@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 
+from grader.judge.calls import PRODUCTS
 from grader.judge.channel import WorkerLost
 from grader.protocol import Failure
 
@@ -57,15 +58,30 @@ def _what(failure: Failure) -> str:
         else ""
     )
     what = f": {text}{stop}" if text else "."
+    if failure.type == "ModuleNotFoundError" and not failure.near:
+        meant = " It is not installed where the answer is graded; do without it."
     return f"{failure.type} {STAGES[failure.stage]}{what}{meant}"
 
 
-def misspelt(failure: Failure) -> tuple[str, str] | None:
-    """Sentence and fix for a name that is not there though one very like it is."""
-    if not failure.near or not failure.name:
-        return None
-    wanted, near = (_dotted(failure, name) for name in (failure.name, failure.near[0]))
-    return f"There is no `{wanted}` here; `{near}` is very like it.", f"Write `{near}`."
+def special_words(failure: Failure) -> tuple[str, str] | None:
+    """Sentence and fix where a failure shows more than its label says."""
+    if failure.near and failure.name:
+        wanted, near = (_dotted(failure, name) for name in (failure.name, failure.near[0]))
+        return f"There is no `{wanted}` here; `{near}` is very like it.", f"Write `{near}`."
+    last = failure.trace[-1] if failure.trace else None
+    if last is not None and last.raised and last.call in PRODUCTS and len(set(last.inputs)) == 1:
+        return (
+            "Two tensors of one shape meet as they are: for the scores the last two axes of the key must"
+            " be swapped.",
+            "Write `query @ key.transpose(-2, -1)`.",
+        )
+    if "dtype" in failure.text and "same" in failure.text:
+        return (
+            "Tensors of two dtypes meet here, so something was converted on the way and something else"
+            " was not.",
+            "Take the conversion out: every tensor has the dtype of x.",
+        )
+    return None
 
 
 def _dotted(failure: Failure, near: str) -> str:

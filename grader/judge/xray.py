@@ -18,7 +18,7 @@ from grader.judge import probes
 from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached
 from grader.judge.observations import Asked, Observation, Rig
-from grader.judge.oracle import Affine, Context, run
+from grader.judge.oracle import Affine, Context, run, same
 from grader.judge.probes import Drawn, Probe
 from grader.judge.roles import Layout, Misfit
 
@@ -137,10 +137,24 @@ class XRay:
         whole, inside = (float(tensor.nan_to_num().abs().sum()) for tensor in (output, actual))
         if whole - inside > SPILL * inside:
             raise NotReached("what comes out is no mix of the tokens, so no weights can be read off it")
+        if self._candidate.layout is None:
+            self._confirm(call, actual)
         context = self._candidate.context(call.drawn, self.layout, call.values)
         assert context is not None
         right = self._right(context)
         return Map(actual, right.weights, right.query @ right.key.mT, call.drawn.visible)
+
+    def _confirm(self, call: _MapCall, weights: Tensor) -> None:
+        """Where the answer is wrong: what was read as weights must mix any values, not only the identity."""
+        rig = self._candidate.quiet_rig
+        generator = torch.Generator().manual_seed(self._candidate.seed ^ 0xB0B)
+        value = torch.randn(rig.width, rig.width, generator=generator) / rig.width**0.5
+        asked = self._candidate.ask(rig, call.drawn, values=self.values(rig, value))
+        mixed = weights @ (call.drawn.x @ value.mT)
+        if not same(
+            output_of(asked.seen), mixed, rtol=1e-3, atol=1e-3 * float(mixed.nan_to_num().abs().max())
+        ):
+            raise NotReached("what comes out is no mix of the values, so no weights can be read off it")
 
     def _right(self, context: Context) -> Context:
         with torch.inference_mode():

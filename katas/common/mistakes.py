@@ -19,6 +19,7 @@ from kata_content.common.ways import (
     batch_mix,
     batch_scores,
     bent,
+    chained,
     chunked,
     divided,
     exponentials_over,
@@ -103,6 +104,15 @@ SCALE = (
         "scale_wrong_value",
         {"scale": divided(lambda c: c.hidden_dim**2)},
         shows="scores are divided by hidden_dim²",
+    ),
+    *(
+        Form(
+            "scale_wrong_value",
+            {"scale": divided(lambda c, number=number: number)},  # type: ignore[misc]
+            entails=("hard_coded_sizes",),
+            shows=f"scores are always divided by {number:.4g}, whatever hidden_dim is",
+        )
+        for number in (math.sqrt(728), 27.0, math.sqrt(768), 8.0, math.sqrt(512), 32.0)
     ),
     Form("floor_division_scale", {"scale": lambda c: c.but(scores=c.scores // math.sqrt(c.hidden_dim))}),
     Form(
@@ -333,6 +343,18 @@ SCORES = (
         sentence="Your map runs over the samples: each position attends to the same position of the"
         " others, and to no other token.",
     ),
+    *(
+        Form(
+            "attends_across_batch",
+            {"scores": scored(lambda c, keys=keys: c.query @ keys(c.key).mT)},  # type: ignore[misc]
+            shows=f"the queries of every sample are compared with the keys {whose}",
+            sentence="The samples of a batch must not see each other, and yours share their keys.",
+        )
+        for keys, whose in (
+            (lambda key: key[:1], "of the first sample"),
+            (lambda key: key.sum(dim=0, keepdim=True), "of all samples together"),
+        )
+    ),
     Form(
         "attends_over_features",
         {"scores": feature_scores, "mix": lambda c: c.but(mixed=c.value @ c.weights)},
@@ -366,6 +388,24 @@ PROJECTIONS = (
         )
         for layer in ("query", "key")
     ),
+    *(
+        Form(
+            "shared_projection",
+            {"project": chained(role, source)},
+            shows=f"the layer of the {role} is applied to the {source} instead of x",
+            sentence=f"The {role} is made from the {source}, not from x: each of the three starts from"
+            " the input.",
+            fix=f"Give it the input: `self.{role}_proj(x)`.",
+        )
+        for role, source in (
+            ("key", "query"),
+            ("value", "key"),
+            ("value", "query"),
+            ("query", "query"),
+            ("key", "key"),
+            ("value", "value"),
+        )
+    ),
     Form("projection_unused", {"project": projected("x", "x", "x")}),
     *(
         Form(
@@ -376,6 +416,14 @@ PROJECTIONS = (
                 for role, layer in (("query", q), ("key", k), ("value", v))
                 if layer == "x"
             ),
+            sentence="A layer was made and never applied: the raw input stands in its place.",
+            fix="Apply it: "
+            + ", ".join(
+                f"`{role} = self.{role}_proj(x)`"
+                for role, layer in (("query", q), ("key", k), ("value", v))
+                if layer == "x"
+            )
+            + ".",
         )
         for q in ("query", "x")
         for k in ("key", "x")
@@ -529,11 +577,11 @@ OUTPUT = (
             fix=f"Return the plain result, without {what}.",
         )
         for rule, shows, what in (
-            (lambda c, out: out + c.x - c.x.mean(-1, True), "the centred input is added", "adding x"),
-            (lambda c, out: out + c.x - c.x.mean(-2, True), "the centred input is added", "adding x"),
-            (lambda c, out: out + layer_norm(c.x), "the normalised input is added", "adding x"),
-            (lambda c, out: out - c.x, "the input is subtracted", "subtracting x"),
-            (lambda c, out: out + c.key, "the keys are added", "adding the keys"),
+            (lambda c, out: out + c.x - c.x.mean(-1, True), "the centred input is added to the output", "it"),
+            (lambda c, out: out + c.x - c.x.mean(-2, True), "the centred input is added to the output", "it"),
+            (lambda c, out: out + layer_norm(c.x), "the normalised input is added to the output", "it"),
+            (lambda c, out: out - c.x, "the input is taken from the output", "subtracting it"),
+            (lambda c, out: out + c.key, "the keys are added to the output", "them"),
         )
     ),
     Form(
@@ -621,8 +669,19 @@ CAUSAL_WITHOUT_MASK_STEP = (
     ),
 )
 
-VALUES = (*SCALE, *SCORES, *PROJECTIONS, *SOFTMAX, *MIX, *OUTPUT)
+CONVERTED = tuple(
+    Form(
+        "wrong_dtype",
+        {"mix": lambda c, dtype=dtype: c.but(mixed=(c.weights.to(dtype) @ c.value.to(dtype)).to(c.x.dtype))},  # type: ignore[misc]
+        shows=f"the values are mixed in {str(dtype).removeprefix('torch.')}",
+        sentence="The values are mixed in half precision, which leaves two or three digits of the result.",
+        fix="Take the conversion out: every tensor has the dtype of x.",
+    )
+    for dtype in (torch.bfloat16, torch.float16)
+)
 
-MASKED_VALUES = (*SCALE, *MASK, *DROPOUT, *SCORES, *PROJECTIONS, *SOFTMAX, *MIX, *OUTPUT)
+VALUES = (*SCALE, *SCORES, *PROJECTIONS, *SOFTMAX, *MIX, *OUTPUT, *CONVERTED)
+
+MASKED_VALUES = (*SCALE, *MASK, *DROPOUT, *SCORES, *PROJECTIONS, *SOFTMAX, *MIX, *OUTPUT, *CONVERTED)
 
 __all__ = ["CAUSAL_WITHOUT_MASK_STEP", "MASKED_VALUES", "NEUTRAL", "TRAINING", "VALUES"]

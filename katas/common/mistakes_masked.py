@@ -35,6 +35,7 @@ MASK = (
     Form("mask_inverted", {"mask": hidden_where(lambda visible: visible)}),
     Form("mask_inverted", {"mask": hidden_where(lambda visible: visible, -1e9)}),
     Form("mask_inverted", {"mask": added(lambda m: m * -1e9)}),
+    Form("mask_inverted", {"mask": added(lambda m: m * -1e4)}),
     Form("mask_fill_zero", {"mask": filled(0.0)}),
     *(Form("mask_fill_small", {"mask": filled(fill)}) for fill in SMALL_FILLS),
     *(
@@ -82,6 +83,7 @@ MASK = (
         sentence="You took one column of the mask for all keys, so a query sees everything or nothing.",
         fix="Let the mask broadcast as it is: its last axis runs over the keys.",
     ),
+    Form("inf_nan_fully_masked_row", {"mask": hidden_where(torch.ones_like)}),
     Form(
         "inf_nan_fully_masked_row",
         {"mask": hidden_where(lambda visible: ~(visible & visible.mT))},
@@ -178,5 +180,13 @@ TRAINING = (
     Form(
         "dropout_on_output",
         {"drop": keep, "output": finished(lambda c, out: F.dropout(out, c.rate, c.training))},
+    ),
+    Form(
+        "output_proj_before_mix",
+        {
+            "mix": lambda c: c.but(mixed=c.weights @ c.layers["output"](c.value)),
+            "output": lambda c: c.but(output=c.mixed),
+        },
+        needs=frozenset({"output_step", "output_layer"}),
     ),
 )

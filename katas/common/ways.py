@@ -63,6 +63,16 @@ def projected(query: str, key: str, value: str) -> Callable[[Context], Context]:
     return lambda c: c.but(query=take(c, query), key=take(c, key), value=take(c, value))
 
 
+def chained(role: str, source: str) -> Callable[[Context], Context]:
+    """A layer applied to what another one made of x, or to its own result."""
+
+    def step(c: Context) -> Context:
+        made = {name: c.layers[name](c.x) for name in ("query", "key", "value")}
+        return c.but(**{**made, role: c.layers[role](made[source])})
+
+    return step
+
+
 def with_bias_of(role: str) -> Callable[[Context], Context]:
     """The value made with the bias of another layer."""
 

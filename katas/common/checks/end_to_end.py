@@ -48,12 +48,14 @@ def unusual_inputs_give_the_formula_as_well(
     require_some_output(candidate)
     if not steps.right or candidate.layout is None:
         raise NotReached("the output is not right on usual inputs")
+    if any(seen.problem is not None for seen in candidate.observations):
+        raise NotReached("forward does not run on all usual inputs")
     layout = candidate.layout
     wrong = [seen for seen in candidate.further if not candidate.reproduces(seen, layout)]
     if wrong:
         first = wrong[0]
         kinds = {seen.probe.dtype for seen in wrong if seen.probe.mask is not None}
-        by_dtype = len(kinds) and not kinds & {torch.bool, torch.int64}
+        by_dtype = len(kinds) and not kinds & {torch.bool, torch.int64} and not _nearly(candidate, first)
         happened = "another output than the formula."
         if first.problem is not None:
             happened = problem_text(candidate, first.problem)
@@ -81,6 +83,14 @@ def unusual_inputs_give_the_formula_as_well(
         actual=difference(candidate, strong),
         charges="softmax",
     )
+
+
+def _nearly(candidate: Candidate, seen: Observation) -> bool:
+    """Whether an output misses the formula by so little that the kind of mask is not the reason."""
+    expected = None if candidate.layout is None else candidate.expected(seen.drawn, candidate.layout)
+    if seen.output is None or expected is None or seen.output.shape != expected.shape:
+        return False
+    return float((seen.output - expected).abs().max()) < 1e-2
 
 
 def _mistake_of_sizes(candidate: Candidate, seen: Observation) -> str | None:

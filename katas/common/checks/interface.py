@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from kata_content.common.checks.premises import require_call, require_some_output
+from kata_content.common.checks.premises import require_call, require_some_output, unmeasured
 
 from grader.authoring import (
     Blame,
     Candidate,
     GradientMeter,
     NotReached,
+    Steps,
     Variations,
     check,
     fail,
@@ -92,7 +93,7 @@ def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame)
 
 @check("interface", why="Whatever calls your module goes on computing with what it returns.")
 def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(
-    candidate: Candidate, blame: Blame, variations: Variations
+    candidate: Candidate, blame: Blame, variations: Variations, steps: Steps
 ) -> None:
     seen = candidate.observe(candidate.standard_probes[0])
     require_call(candidate, seen, "forward(x) returns a tensor", variations)
@@ -147,6 +148,7 @@ def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(
                 mistake="wrong_dtype",
                 line=blame.last(),
             )
+    steps.expect("interface", "computed in the dtype of x", unmeasured)
 
 
 @check("interface", why="A model is trained before it is used.")

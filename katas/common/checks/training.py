@@ -56,6 +56,9 @@ def gradients_reach_the_input_and_every_projection(
             expected="output.backward() works in training mode",
             mistake=backward_mistake(broken, blame) or "inplace_breaks_backward",
             line=problem_line(broken) or blame.dropout_layer(),
+            fix="Leave `inplace=True` out of the dropout."
+            if blame.source.find(r"[Dd]ropout\(.{0,80}inplace") is not None
+            else "",
         )
     lost = gradients.compared() if steps.right else gradients.reached()
     if lost.missing:
