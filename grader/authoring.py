@@ -7,6 +7,7 @@ from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached, check, fail, require
 from grader.judge.content import Example, Labels
 from grader.judge.dropout import DropoutMeter
+from grader.judge.fitting import Fitted, Numbers
 from grader.judge.gradients import GradientMeter
 from grader.judge.observations import Observation
 from grader.judge.oracle import Affine, Context, Form, Plan, run, same
@@ -20,6 +21,7 @@ from grader.judge.problems import (
     problem_line,
     problem_text,
 )
+from grader.judge.reading import Finding
 from grader.judge.steps import Reading, Steps, no_tensor
 from grader.judge.variations import Variations
 from grader.judge.xray import XRay
@@ -34,10 +36,13 @@ __all__ = [
     "DropoutMeter",
     "Example",
     "Failure",
+    "Finding",
+    "Fitted",
     "Form",
     "GradientMeter",
     "Labels",
     "NotReached",
+    "Numbers",
     "Observation",
     "Plan",
     "Reading",

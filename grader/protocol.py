@@ -106,6 +106,7 @@ class Call(Message, tag="call"):
     mask_keyword: str | None = None  # None: by position
     trace: bool = False
     dispatch: bool = False
+    calm: bool = False  # dropout gives back what it gets, so that everything else can be judged
 
 
 Request = Load | Build | Describe | Call

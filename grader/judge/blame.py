@@ -11,12 +11,28 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from grader.judge import probes
-from grader.judge.calls import CONVOLUTIONS, CUTS, DROPS, MASKINGS, NORMALISERS, PRODUCTS, SCALINGS, SPLITS
+from grader.judge.calls import (
+    CONVOLUTIONS,
+    CUTS,
+    DROPS,
+    MASKINGS,
+    NORMALISERS,
+    PRODUCTS,
+    SCALINGS,
+    SPLITS,
+    STAND_INS,
+)
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Asked, Observation
-from grader.judge.source import Source
+from grader.judge.source import NAME, Source
 from grader.protocol import Failure, TraceEntry
 
+# What the scores are divided or multiplied by on a line, and whether a definition computes anything.
+DIVISOR = re.compile(
+    r"[/*]\s{0,9}(?:(?:math|torch|np)\.\w{1,12}\(|float\(|\()?\s{0,9}((?:self\.)?[A-Za-z_]\w{0,60})"
+)
+COMPUTED = re.compile(r"sqrt|\*\*|/|=\s{0,9}\(?\d|\*\s{0,9}\d|\d\s{0,9}\*|_features")
+CHAINED = re.compile(r"\(\s{0,9}(?:q|k|v|query|key|value)\w{0,20}\s{0,9}\)", re.IGNORECASE)
 IN_PLACE = re.compile(r"[a-z]\w*_$|__i\w+__$|__setitem__$")
 # Operations below autograd that only the banned functions use.
 BANNED_BELOW = re.compile(
@@ -52,6 +68,11 @@ class Blame:
         """One call under both recorders."""
         drawn = self._candidate.draw(probes.UNMASKED[0])
         return self._candidate.ask(self._candidate.rig(), drawn, trace=True, dispatch=True)
+
+    @cached_property
+    def trained(self) -> tuple[TraceEntry, ...]:
+        """Under a mask in training mode, else without one."""
+        return _trace(self._candidate.in_training[::-1])
 
     def last(self) -> int | None:
         """The line that makes forward's result: the last traced one, else its `return`."""
@@ -131,19 +152,44 @@ class Blame:
         return (squares or free)[0].line if free else self.last()
 
     def shared(self) -> int | None:
-        """The second use of a projection's weight: the copied line."""
+        """Where layers are tied in the constructor, else the second use of a projection's weight."""
+        tied = self.source.find(r"^\s*self\.\w{1,60} ?= ?self\.\w{1,60}(\s{0,9}$| ?=[^=])")
+        if tied is not None:
+            return tied
         used: set[str] = set()
         for entry in self.trace:
             weights = {name for name in entry.parameters if not name.endswith("bias")}
             if weights & used:
                 return entry.line
             used |= weights
-        return self.call_line(frozenset({"linear"}))
+        layers = [entry.line for entry in self.trace if entry.call == "linear"]
+        chained = (line for line in layers if CHAINED.search(self.source.code(line)))
+        return next(chained, self.call_line(frozenset({"linear"})))
 
     def mix(self) -> int | None:
         return self.call_line(PRODUCTS, last=True) or self.last()
 
     def scale(self) -> int | None:
+        """Where the scores are divided, or where what they are divided by gets its value."""
+        line = self._scaling()
+        if line is None:
+            return None
+        for name in DIVISOR.findall(self.source.code(line)):
+            defined = self.source.definition_of(name, line)
+            if defined is not None and COMPUTED.search(self.source.code(defined)):
+                return defined
+        return line
+
+    def size(self) -> int | None:
+        """Where the size that the scores are divided by is taken from a shape."""
+        line = self._scaling()
+        for name in DIVISOR.findall(self.source.code(line)):
+            defined = self.source.definition_of(name, line or 0)
+            if defined is not None and re.search(r"shape|size\(", self.source.code(defined)):
+                return defined
+        return self.scale()
+
+    def _scaling(self) -> int | None:
         before: list[TraceEntry] = []
         for entry in self.trace:
             if entry.call in NORMALISERS:
@@ -163,12 +209,21 @@ class Blame:
         return self.softmax()
 
     def softmax(self) -> int | None:
+        """Where the weights are made: by the function, by hand where the exponentials are divided, or not."""
+        exponentials = self.call_line(frozenset({"exp", "exp_", "exp2"}))
+        sums = [entry.line for entry in self.trace if entry.call == "sum"]
+        if exponentials is not None and sums and self.call_line(frozenset({"softmax"})) is None:
+            return next((line for line in sums if line >= exponentials), exponentials)
         return self.call_line(NORMALISERS) or self.scores()
 
+    def no_softmax(self) -> int | None:
+        """What stands in for softmax, else the mix of the scores."""
+        return self.call_line(STAND_INS, square=True) or self.mix()
+
     def mask(self) -> int | None:
-        """The lines that only run under a mask; among them the one that changes the scores."""
+        """The lines that only run under a mask, in either mode; of them the one that changes the scores."""
         known = {entry.line for entry in self.unmasked}
-        entries = [entry for entry in self.masked if entry.line not in known]
+        entries = [entry for entry in (*self.masked, *self.trained) if entry.line not in known]
         changing = [
             entry for entry in entries if entry.call in MASKINGS and entry.output and len(entry.output) >= 2
         ]
@@ -176,7 +231,53 @@ class Blame:
             return changing[-1].line
         if entries:
             return entries[0].line
-        return self.call_line(MASKINGS - {"mul", "mul_"}, square=True) or self.source.find(r"def forward\b")
+        return (
+            self.call_line(MASKINGS - {"mul", "mul_"}, square=True)
+            or self._mentions_the_mask()
+            or self.softmax()
+        )
+
+    def _mentions_the_mask(self) -> int | None:
+        """The last line of forward that multiplies by the mask, or does anything else with it."""
+        loaded = self._candidate.loaded
+        names = [argument.name for argument in loaded.forward] if loaded is not None else []
+        if len(names) < 2 or not names[1].isidentifier():
+            return None
+        name = re.escape(names[1])
+        return self.source.find_in_forward(rf"\*\s{{0,9}}{name}\b") or self.source.find_in_forward(
+            rf"\b{name}\b"
+        )
+
+    def signature(self) -> int | None:
+        """Where forward names its arguments, the mask's line if it stands on several."""
+        loaded = self._candidate.loaded
+        names = [argument.name for argument in loaded.forward] if loaded is not None else []
+        own = (
+            rf"^\s*{re.escape(names[1])}\s{{0,9}}[:,)]"
+            if len(names) > 1 and names[1].isidentifier()
+            else r"^$"
+        )
+        return self.source.find(own) or self.source.find(r"def forward\b")
+
+    def raw_input(self) -> int | None:
+        """Where x is taken as it is for a query, key or value, else where it is multiplied."""
+        loaded = self._candidate.loaded
+        names = [argument.name for argument in loaded.forward] if loaded is not None else []
+        if not names or not names[0].isidentifier():
+            return self.scores()
+        name = re.escape(names[0])
+        return (
+            self.source.find_in_forward(rf"=\s{{0,9}}{name}\s*$")
+            or self.source.find_in_forward(rf"@\s{{0,9}}{name}\b|,\s{{0,9}}{name}\)")
+            or self.scores()
+        )
+
+    def last_softmax(self) -> int | None:
+        return self.call_line(NORMALISERS, last=True) or self.softmax()
+
+    def drops(self) -> int | None:
+        """Where something is dropped, in either mode."""
+        return next((entry.line for entry in (*self.trained, *self.trace) if entry.call in DROPS), None)
 
     def dropout(self) -> int | None:
         return (
@@ -186,11 +287,25 @@ class Blame:
         )
 
     def dropout_layer(self) -> int | None:
-        """Where the rate is handed on: the layer's construction, else its call."""
-        return self.source.find(r"Dropout\w{0,40}\(") or self.dropout()
+        """Where the rate is handed on: the construction of the layer that is called, else the call."""
+        called = self.dropout()
+        for name in NAME.findall(self.source.code(called)):
+            defined = self.source.definition_of(name, called or 0)
+            if defined is not None and "ropout" in self.source.code(defined):
+                return defined
+        if "functional" in self.source.code(called) or "F." in self.source.code(called):
+            return called
+        return self.source.find(r"Dropout\w{0,40}\(") or called
+
+    def last_dropout(self) -> int | None:
+        """The last one in training: the second of two, or the one on the output."""
+        entries = [entry for entry in self.trained if entry.call in DROPS]
+        return entries[-1].line if entries else self.dropout()
 
     def projections(self) -> int | None:
-        return self.call_line(SPLITS | {"unflatten"}) or self.call_line(frozenset({"linear"})) or self.last()
+        """Where the packed projection is cut, else where a layer is applied."""
+        cut = self.call_line(SPLITS | {"unflatten"}) or self.call_line(frozenset({"__getitem__"}))
+        return cut or self.call_line(frozenset({"linear"})) or self.last()
 
     def last_linear(self) -> int | None:
         return self.call_line(frozenset({"linear"}), last=True) or self.source.find(
@@ -207,14 +322,30 @@ class Blame:
         """Where the graph is cut, else the last line."""
         return self.cuts() or self.last()
 
-    def drops_something_else(self) -> bool:
-        """Whether the dropout that was seen falls on a tensor (…, hidden_dim) before any score exists."""
-        for entry in self.trace:
-            if entry.output is not None and _is_square(entry.output):
-                return False
+    def dropped_before_scores(self) -> str | None:
+        """What the first dropout falls on where it is neither weights nor the result: x, or a projection."""
+        projected = False
+        for entry in self.trained:
+            square = bool(entry.inputs) and _is_square(entry.inputs[0])
             if entry.call == "dropout":
-                return True
-        return False
+                return None if square else "a projection" if projected else "x"
+            if (
+                entry.call in PRODUCTS
+                and square
+                and entry.output is not None
+                and not _is_square(entry.output)
+            ):
+                return None
+            projected = projected or entry.call == "linear" or bool(entry.parameters)
+        return None
+
+    def drops_with_rate_zero(self) -> bool:
+        """Whether dropout is called in training, though the instance has a rate, with a rate of 0."""
+        seen = self._candidate.ask(
+            self._candidate.rig(), self._candidate.draw(probes.UNMASKED[0]), training=True, trace=True
+        ).seen
+        drops = [entry for entry in _trace([seen]) if entry.call == "dropout"]
+        return bool(drops) and all(entry.numbers.get("p", entry.numbers.get("1")) == 0 for entry in drops)
 
     def drops_after_softmax(self) -> bool:
         """Whether every dropout that was seen in training comes after the softmax."""
@@ -240,7 +371,9 @@ class Blame:
                 if entry.fresh_module or "nn.Dropout(" in text.replace(" ", ""):
                     return "dropout_module_created_in_forward", entry.line
                 if "training" in entry.numbers and entry.numbers["training"] == 1:
-                    told = re.search(r"training|\bTrue\b", text.partition("#")[0])
+                    told = re.search(
+                        r"training|\bTrue\b|dropout\([^()]{1,80},[^(),]{1,80},", text.partition("#")[0]
+                    )
                     return (
                         "dropout_in_eval" if told else "functional_dropout_without_training_flag"
                     ), entry.line
@@ -280,18 +413,37 @@ _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
     "residual_or_norm_added": lambda blame: (
         blame.call_line(frozenset({"layer_norm", "rms_norm", "normalize"})) or blame.last()
     ),
-    "extra_nonlinearity": lambda blame: blame.call_line(
-        frozenset({"relu", "tanh", "sigmoid", "gelu", "silu", "leaky_relu", "elu", "abs", "neg"})
+    "extra_nonlinearity": lambda blame: (
+        blame.call_line(
+            frozenset({"relu", "tanh", "sigmoid", "gelu", "silu", "leaky_relu", "elu", "abs", "neg"})
+        )
+        or blame.last_softmax()
+    ),
+    "no_softmax": Blame.no_softmax,
+    "scale_by_seq_len": Blame.size,
+    "output_proj_twice": Blame.last_linear,
+    "dropout_twice": Blame.last_dropout,
+    "dropout_on_output": Blame.last_dropout,
+    "dropout_unasked": Blame.drops,
+    "mask_fill_zero": lambda blame: blame.call_line(frozenset({"nan_to_num", "nan_to_num_"})) or blame.mask(),
+    "mask_not_optional": Blame.signature,
+    "returns_tuple": lambda blame: blame.source.last_return(),
+    "wrong_dtype": lambda blame: (
+        blame.source.find_in_forward(r"\.(double|half|bfloat16)\(|\.to\(torch\.|dtype=|float64")
+        or blame.last()
     ),
     "attention_result_discarded": Blame.last,
     "returns_weights": Blame.last,
     "round_output": Blame.cut,
     "not_single_projection": lambda blame: blame.source.find(r"=\s*nn\.Linear"),
-    "projection_unused": lambda blame: blame.scores(),
+    "projection_unused": Blame.raw_input,
     "shared_projection": Blame.shared,
     "output_uses_keys": Blame.mix,
     "view_instead_of_transpose": lambda blame: blame.call_line(frozenset({"view", "reshape"})),
-    "inplace_breaks_backward": Blame.in_place,
+    "inplace_breaks_backward": lambda blame: (
+        blame.source.find(r"Dropout\(.{0,80}inplace") or blame.in_place()
+    ),
+    "attends_over_features": Blame.scores,
     "mutates_input": lambda blame: blame.changed_argument(0),
     "mutates_mask_argument": lambda blame: blame.changed_argument(1),
     "returns_none_without_mask": lambda blame: blame.source.last_return(),
@@ -304,7 +456,16 @@ _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
     "causal_by_default": lambda blame: (
         blame.call_line(frozenset({"tril", "triu"})) or blame.source.find(r"tril|triu")
     ),
-    "missing_dropout": Blame.softmax,
+    "missing_dropout": lambda blame: (
+        blame.call_line(DROPS)
+        or next((e.line for e in blame.trained if e.call in DROPS), None)
+        or blame.softmax()
+    ),
+    "output_proj_before_mix": lambda blame: (
+        blame.source.find_in_forward(r"@\s{0,9}self\.\w{1,40}\(|\(\s{0,9}v\w{0,9}\s{0,9}\)")
+        or blame.last_linear()
+    ),
+    "mix_elementwise": Blame.last,
 }
 
 # Mistakes that raise, or show, at another line than the one they stand on.
@@ -319,5 +480,10 @@ _STANDS_ELSEWHERE = frozenset(
         "mutates_input",
         "mutates_mask_argument",
         "returns_none_without_mask",
+        "returns_tuple",
+        "wrong_dtype",
+        "attends_over_features",
+        "dropout_on_output",
+        "dropout_twice",
     }
 )

@@ -19,6 +19,10 @@ SCALINGS = frozenset(
     }
 )
 NORMALISERS = frozenset({"softmax", "exp", "exp_", "log_softmax", "sigmoid", "_softmax", "logsumexp"})
+# What is written where softmax belongs.
+STAND_INS = frozenset(
+    {"sigmoid", "relu", "tanh", "exp", "exp2", "pow", "__rpow__", "square", "abs", "log_softmax"}
+)
 DROPS = frozenset(
     {"dropout", "dropout_", "feature_dropout", "alpha_dropout", "bernoulli", "bernoulli_", "rand_like"}
 )

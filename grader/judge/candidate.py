@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
@@ -192,6 +193,7 @@ class Candidate:
             mask_keyword=self.mask_keyword,
             trace=trace,
             dispatch=dispatch,
+            calm=rig.calm,
         )
         return Asked(drawn, tensors, self._caller.post(request, tensors, self._seconds))
 
@@ -204,13 +206,16 @@ class Candidate:
     def ask_probe(self, probe: Probe, *, training: bool = False) -> Asked:
         """A standard probe, in eval mode or with dropout rate 0 in training; asked once.
 
-        A candidate that drops in eval mode is observed at rate 0, so that the other steps can be judged.
+        A candidate that drops in eval mode is observed with its dropout out of the way, so that the other
+        steps can be judged.
         """
         key = (probe.name, training)
         if key not in self._asked:
             rate = 0.0 if training or self.eval_is_random else self._rate_at(probe.width)
-            traced = probe.name in ("base", "mask_bss_bool", "mask_bss_int")
+            traced = training or probe.name in ("base", "mask_bss_bool", "mask_bss_int")
             rig = self.rig(probe.width, rate)
+            if self.eval_is_random:
+                rig = replace(rig, calm=True)
             self._asked[key] = self.ask(rig, self.draw(probe), training=training, trace=traced)
         return self._asked[key]
 
@@ -230,13 +235,13 @@ class Candidate:
 
     @cached_property
     def still_random(self) -> bool:
-        """Random in eval mode even at dropout rate 0."""
-        return self.eval_is_random and any(_differ(*calls) for calls in self._ask_twice(self.rig(rate=0.0)))
+        """Random in eval mode even at dropout rate 0 and with torch's dropout out of the way."""
+        return self.eval_is_random and any(_differ(*calls) for calls in self._ask_twice(self.quiet_rig))
 
     @property
     def quiet_rig(self) -> Rig:
         """The instance for measuring everything but dropout."""
-        return self.rig(rate=0.0) if self.eval_is_random else self.rig()
+        return replace(self.rig(rate=0.0), calm=True) if self.eval_is_random else self.rig()
 
     def _ask_twice(self, rig: Rig) -> tuple[tuple[Asked, Asked], ...]:
         first = probes.MASKED[:1] if self.kata.takes_mask else ()
@@ -326,6 +331,11 @@ class Candidate:
         if self.layout is not None:
             return self.layout
         return self.hypotheses[0] if self.hypotheses else None
+
+    @staticmethod
+    def alike(one: Observation, other: Observation) -> bool:
+        """Two outputs that agree within the tolerance."""
+        return one.output is not None and other.output is not None and same(one.output, other.output)
 
     def reproduces(self, seen: Observation, layout: Layout) -> bool:
         return seen.output is not None and same(seen.output, self.expected(seen.drawn, layout))

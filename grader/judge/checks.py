@@ -32,7 +32,9 @@ class CheckInfo:
 class CheckFailed(Exception):
     """A check found a difference.
 
-    `mistake` names it where the check knows; `required=False` costs points only.
+    `mistake` names it where the check knows; `required=False` costs points only. `charges` is the concept
+    that a gate costs where every concept's own checks found nothing; `sentence` and `fix` are words for the
+    mistake that fit this case better than its label's.
     """
 
     def __init__(
@@ -44,6 +46,9 @@ class CheckFailed(Exception):
         mistake: str | None = None,
         line: int | None = None,
         required: bool = True,
+        charges: str | None = None,
+        sentence: str = "",
+        fix: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -52,6 +57,9 @@ class CheckFailed(Exception):
         self.mistake = mistake
         self.line = line
         self.required = required
+        self.charges = charges
+        self.sentence = sentence
+        self.fix = fix
 
 
 class NotReached(Exception):
@@ -77,10 +85,21 @@ def fail(
     mistake: str | None = None,
     line: int | None = None,
     required: bool = True,
+    charges: str | None = None,
+    sentence: str = "",
+    fix: str = "",
 ) -> NoReturn:
     """The check failed."""
     raise CheckFailed(
-        message, expected=expected, actual=actual, mistake=mistake, line=line, required=required
+        message,
+        expected=expected,
+        actual=actual,
+        mistake=mistake,
+        line=line,
+        required=required,
+        charges=charges,
+        sentence=sentence,
+        fix=fix,
     )
 
 
@@ -92,7 +111,8 @@ def require(
     actual: str | None = None,
     mistake: str | None = None,
     line: int | None = None,
+    charges: str | None = None,
 ) -> None:
     """The check fails unless the condition holds."""
     if not condition:
-        fail(message, expected=expected, actual=actual, mistake=mistake, line=line)
+        fail(message, expected=expected, actual=actual, mistake=mistake, line=line, charges=charges)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from grader.catalog import Catalog, Kata, Label, Labels, content_root, load_labels
 from grader.errors import GraderFault
+from grader.judge.fitting import Fitted
 from grader.judge.oracle import Form, Plan
 from grader.records import Record
 
@@ -42,6 +43,7 @@ class KataContent:
     values: tuple[Form, ...]  # mistakes that show in values
     neutral: tuple[Form, ...]  # other right ways
     training: tuple[Form, ...]  # mistakes that show in training mode only
+    fitted: tuple[Fitted, ...]  # steps with a number in them, which may be any wrong one
     labels: Labels
     checks: types.ModuleType
     examples: tuple[Example, ...]  # wrong answers
@@ -66,6 +68,7 @@ def load_content(kata: Kata, catalog: Catalog) -> KataContent:
             values=tuple(mistakes.VALUES),
             neutral=tuple(mistakes.NEUTRAL),
             training=tuple(mistakes.TRAINING),
+            fitted=tuple(mistakes.FITTED),
             examples=tuple(mistakes.EXAMPLES),
             rights=tuple(mistakes.RIGHT),
             labels=load_labels(catalog),

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from grader.judge.calls import PRODUCTS, SPLITS
-from grader.protocol import Failure
+from grader.judge.calls import NORMALISERS, PRODUCTS, SPLITS
+from grader.protocol import Failure, TraceEntry
 
 LIBRARIES = frozenset({"torch", "nn", "F", "math", "np", "numpy"})
 IDE_IMPORTS = frozenset({"turtle", "tkinter", "_tkinter", "pyparsing", "lib2to3", "ast", "cProfile"})
@@ -35,7 +35,8 @@ def _class_level(failure: Failure) -> str | None:
     return None
 
 
-def _names(failure: Failure) -> str | None:
+def mistake_of_name(failure: Failure) -> str | None:
+    """The label where something is asked for by a name that is not there."""
     if failure.type == "AttributeError" and failure.owner is not None:
         if failure.owner.startswith("module torch") or failure.owner in ("Tensor", "module math"):
             return "api_typo"
@@ -52,6 +53,11 @@ def _names(failure: Failure) -> str | None:
             return "stray_ide_import"
         return "api_typo" if failure.near else None
     return None
+
+
+def _dtypes(failure: Failure) -> str | None:
+    marks = ("must have the same dtype", "to have the same dtype", "expected scalar type")
+    return "wrong_dtype" if any(mark in failure.text for mark in marks) else None
 
 
 def _device(failure: Failure) -> str | None:
@@ -104,8 +110,60 @@ def _axes(failure: Failure) -> str | None:
         ]
         if attributes:
             return "T_on_3d"
-        if last.call in PRODUCTS - {"mm"}:  # which takes no batch at all, whatever the axes
+        if any(entry.call in PRODUCTS and _of_features(entry) for entry in failure.trace):
+            return "attends_over_features"
+        if last.call in PRODUCTS - {"mm"} and _meets_untransposed(failure):
             return "transpose_wrong_axes"
+    return None
+
+
+def _of_features(entry: TraceEntry) -> bool:
+    """Whether (…, seq_len, hidden_dim), turned, times itself gave (…, hidden_dim, hidden_dim)."""
+    if entry.output is None or len(entry.inputs) != 2 or len(entry.inputs[0]) < 2:
+        return False
+    one, other = entry.inputs
+    return other[-2:] == one[:-3:-1] and entry.output[-2:] == (one[-2], one[-2]) and one[-2] > one[-1]
+
+
+def _meets_untransposed(failure: Failure) -> bool:
+    """Whether two alike met, or an axis of the batch was moved, ahead of the product that raised."""
+    last = failure.trace[-1]
+    moved = any(
+        entry.call in ("transpose", "permute", "swapaxes", "movedim", "moveaxis")
+        and entry.output is not None
+        and bool(entry.inputs)
+        and entry.output[:1] != entry.inputs[0][:1]
+        for entry in failure.trace
+    )
+    return moved or len(set(last.inputs)) == 1
+
+
+def _entry_by_entry(failure: Failure) -> str | None:
+    """Weights (…, seq_len, seq_len) and values (…, seq_len, hidden_dim) multiplied entry by entry."""
+    last = failure.trace[-1] if failure.trace else None
+    if (
+        last is None
+        or not last.raised
+        or last.call not in ("mul", "mul_", "multiply")
+        or len(last.inputs) != 2
+    ):
+        return None
+    square = [shape for shape in last.inputs if shape[-1:] == shape[-2:-1]]
+    normalised = any(entry.call in NORMALISERS for entry in failure.trace)
+    return "mix_elementwise" if len(square) == 1 and normalised else None
+
+
+def _sums(failure: Failure) -> str | None:
+    """`e / e.sum(-1)`: divided by a tensor that has lost the axis it was summed over."""
+    last = failure.trace[-1] if failure.trace else None
+    if (
+        last is None
+        or not last.raised
+        or last.call not in ("div", "true_divide", "sub", "div_", "__truediv__")
+    ):
+        return None
+    if len(last.inputs) == 2 and len(last.inputs[0]) >= 2 and last.inputs[1] == last.inputs[0][:-1]:
+        return "missing_keepdim"
     return None
 
 
@@ -123,6 +181,10 @@ def _masks(failure: Failure) -> str | None:
     if failure.type == "TypeError" and re.search(r"masked_fill|where\(\)|full_like", text):
         if "NoneType" in text or "mask (bool)" in text:
             return "mask_not_optional"
+        return "mask_fill_wrong_type"
+    if "Boolean value of Tensor with more than one value" in text:
+        return "mask_asked_for_truth"
+    if "0-dimensional value tensor" in text:
         return "mask_fill_wrong_type"
     if "NoneType" in text or failure.owner == "None":
         return "mask_not_optional"
@@ -149,4 +211,16 @@ def _sizes(failure: Failure) -> str | None:
     return None
 
 
-_RULES: Sequence[Rule] = (_class_level, _names, _device, _splitting, _axes, _masks, _backward, _sizes)
+_RULES: Sequence[Rule] = (
+    _class_level,
+    mistake_of_name,
+    _dtypes,
+    _device,
+    _splitting,
+    _sums,
+    _entry_by_entry,
+    _axes,
+    _masks,
+    _backward,
+    _sizes,
+)

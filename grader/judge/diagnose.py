@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -16,6 +17,7 @@ from grader.judge.oracle import Form
 from grader.judge.plugin import Outcome
 from grader.judge.probes import WIDTH
 from grader.judge.problems import mistake_behind
+from grader.judge.wording import special_words
 from grader.protocol import Failure
 from grader.records import Diagnosis
 
@@ -41,8 +43,8 @@ FOREIGN_CALLS = {
     "round": "round_output",
     "floor_divide": "floor_division_scale",
 }
-# A mistake that is always the other one as well.
-ENTAILS = {"inf_nan_fully_masked_row": ("hides_padded_queries",)}
+# What a layer that plays no role of its own means: the raw input in its place, or another role's layer.
+BORROWED = ("projection_unused", "shared_projection")
 # A check's label that adds nothing when the explanation has already found its cause.
 COVERED_BY = {
     "gradient_detached": ("round_output", "floor_division_scale"),
@@ -69,7 +71,7 @@ def diagnose(bench: Bench, outcomes: Sequence[Outcome]) -> tuple[Diagnosis, ...]
         if set(COVERED_BY.get(failed.mistake, ())) & named:
             continue
         named.add(failed.mistake)
-        entries.append(_named(bench, failed.mistake, failed.line))
+        entries.append(_named(bench, failed.mistake, failed.line, sentence=failed.sentence, fix=failed.fix))
     return tuple(entries)
 
 
@@ -90,7 +92,7 @@ def diagnose_problem(
     label = mistake_behind(failure, bench.candidate) if bench is not None else name_of(failure)
     if label is None or label not in labels:
         return ()
-    text = labels[label]
+    text = _of_the_case(labels[label], failure)
     return (
         Diagnosis(
             mistakes=(label,),
@@ -103,16 +105,34 @@ def diagnose_problem(
     )
 
 
-def _named(bench: Bench, label: str, line: int | None) -> Diagnosis:
+def _of_the_case(label: Label, failure: Failure) -> Label:
+    """The label's words, or those that this failure allows: the name that was meant, the shapes that met."""
+    own = special_words(failure)
+    return label if own is None else msgspec.structs.replace(label, sentence=own[0], fix=own[1])
+
+
+def _named(bench: Bench, label: str, line: int | None, *, sentence: str = "", fix: str = "") -> Diagnosis:
     text = bench.labels[label]
+    problem = next((seen.problem for seen in bench.candidate.observations if seen.problem is not None), None)
+    if isinstance(problem, Failure) and mistake_behind(problem, bench.candidate) == label:
+        text = _of_the_case(text, problem)
     return Diagnosis(
         mistakes=(label,),
         concept=_concept(bench, text.concept),
-        sentence=text.sentence,
-        fix=text.fix,
+        sentence=sentence or text.sentence,
+        fix=fix or text.fix,
         why=text.why,
         line=bench.blame.line_for(label, text.concept, line),
     )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One mistake of an explanation: its labels, the concept that it costs, and the words for it."""
+
+    labels: tuple[str, ...]
+    concept: str
+    words: Label
 
 
 def _explained(bench: Bench, explanation: Explanation) -> list[Diagnosis]:
@@ -125,25 +145,39 @@ def _explained(bench: Bench, explanation: Explanation) -> list[Diagnosis]:
     together = f"{lead} {_listed(_clauses(bench, explanation))}."
     parts = _parts(bench, explanation)
     if not exact:
-        labels = tuple(dict.fromkeys(label for part, _ in parts for label in part))
-        parts = [(labels, parts[0][1])]
-    first, *others = (_part(bench, labels, concept, exact=exact) for labels, concept in parts)
-    said = [together, *(bench.labels[label].sentence for label in first.mistakes[1:])]
+        labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
+        fixes = " ".join(dict.fromkeys(part.words.fix for part in parts))
+        words = msgspec.structs.replace(parts[0].words, fix=fixes)
+        parts = [_Part(labels, parts[0].concept, words)]
+    first, *others = (_entry(bench, part, exact=exact) for part in parts)
     alternatives = tuple(_labels_in(forms) for forms in explanation.alternatives)
-    return [msgspec.structs.replace(first, sentence=" ".join(said), alternatives=alternatives), *others]
+    return [msgspec.structs.replace(first, sentence=together, alternatives=alternatives), *others]
 
 
-def _part(bench: Bench, labels: tuple[str, ...], concept: str, *, exact: bool) -> Diagnosis:
-    texts = [bench.labels[label] for label in labels]
+def _entry(bench: Bench, part: _Part, *, exact: bool) -> Diagnosis:
     return Diagnosis(
-        mistakes=labels,
-        concept=concept,
-        sentence=" ".join(text.sentence for text in texts),
-        fix=" ".join(dict.fromkeys(text.fix for text in texts)),
-        why=texts[0].why,
-        line=bench.blame.line_of(labels[0], concept),
+        mistakes=part.labels,
+        concept=part.concept,
+        sentence=part.words.sentence,
+        fix=part.words.fix,
+        why=part.words.why,
+        line=bench.blame.line_of(part.labels[0], part.concept),
         certainty="exact" if exact else "consistent",
     )
+
+
+def spoken(bench: Bench, found: Sequence[Diagnosis]) -> str | None:
+    """What an interviewer would say first."""
+    if not found:
+        return None
+    label = found[0].mistakes[0]
+    explanation = bench.steps.explanation
+    forms = explanation.forms if explanation is not None else ()
+    form = next((form for form in forms if form.label == label), None)
+    if form is not None:
+        return bench.steps.words(form).sentence
+    borrowed = explanation is not None and explanation.layout.borrowed and label in BORROWED
+    return bench.labels[label].sentence if borrowed else found[0].sentence
 
 
 def _listed(clauses: Sequence[str]) -> str:
@@ -151,24 +185,22 @@ def _listed(clauses: Sequence[str]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def _parts(bench: Bench, explanation: Explanation) -> list[tuple[tuple[str, ...], str]]:
-    """The labels that belong together, with the concept that they cost: one part for each mistake."""
-    parts: dict[str, tuple[tuple[str, ...], str]] = {}
+def _parts(bench: Bench, explanation: Explanation) -> list[_Part]:
+    """One part for each mistake."""
+    parts: dict[str, _Part] = {}
     if explanation.layout.borrowed:
         raw = set(explanation.layout.borrowed.values()) == {"x"}
-        whole = "projection_unused" if raw else "shared_projection"
-        parts[whole] = (whole,), _concept(bench, bench.labels[whole].concept)
+        whole = BORROWED[0] if raw else BORROWED[1]
+        words = bench.labels[whole]
+        parts[whole] = _Part((whole,), _concept(bench, words.concept), words)
     for form in explanation.forms:
-        parts.setdefault(form.label, (_labels_in((form,)), bench.steps.concept_of(form)))
-    if _constant_divisor(explanation) is not None:
-        labels, concept = parts["scale_wrong_value"]
-        parts["scale_wrong_value"] = (*labels, "hard_coded_sizes"), concept
+        part = _Part(_labels_in((form,)), bench.steps.concept_of(form), bench.steps.words(form))
+        parts.setdefault(form.label, part)
     return list(parts.values())
 
 
 def _labels_in(forms: Forms) -> tuple[str, ...]:
-    labels = [label for form in forms for label in (form.label, *ENTAILS.get(form.label, ()))]
-    return tuple(dict.fromkeys(labels))
+    return tuple(dict.fromkeys(label for form in forms for label in (form.label, *form.entails)))
 
 
 def _clauses(bench: Bench, explanation: Explanation) -> list[str]:
@@ -180,14 +212,12 @@ def _clauses(bench: Bench, explanation: Explanation) -> list[str]:
             else f"the {role} comes from the layer of the {source}"
             for role, source in explanation.layout.borrowed.items()
         ]
-    clauses += [_clause(bench, form, explanation) for form in explanation.forms]
+    clauses += [_clause(bench, form) for form in explanation.forms]
     return clauses
 
 
-def _clause(bench: Bench, form: Form, explanation: Explanation) -> str:
-    if explanation.divisors and form.label == "scale_wrong_value":
-        return _divisor_clause(explanation)
-    clause = bench.steps.shows(form)
+def _clause(bench: Bench, form: Form) -> str:
+    clause = bench.steps.words(form).shows
     width = WIDTH
     known = {
         "scale_by_dk": f"(here {width} instead of √{width} = {math.sqrt(width):.3g})",
@@ -195,28 +225,6 @@ def _clause(bench: Bench, form: Form, explanation: Explanation) -> str:
         "double_scale": f"(so by {width} in all instead of √{width} = {math.sqrt(width):.3g})",
     }
     return f"{clause} {known[form.label]}" if form.label in known else clause
-
-
-def _divisor_clause(explanation: Explanation) -> str:
-    constant = _constant_divisor(explanation)
-    if constant is not None:
-        square = constant**2
-        root = f" = √{round(square)}" if abs(square - round(square)) < 1e-2 * square else ""
-        return f"scores are always divided by {constant:.4g}{root}, whatever hidden_dim is"
-    seen = dict.fromkeys(
-        f"{divisor:.4g} at hidden_dim {context.hidden_dim} and seq_len {context.seq_len}"
-        for context, divisor in explanation.divisors
-    )
-    return "scores are divided by " + ", ".join(seen)
-
-
-def _constant_divisor(explanation: Explanation) -> float | None:
-    """The divisor, where it is the same at every width."""
-    divisors = [divisor for _, divisor in explanation.divisors]
-    widths = {context.hidden_dim for context, _ in explanation.divisors}
-    if len(widths) < 2 or max(divisors) > min(divisors) * 1.01:
-        return None
-    return divisors[0]
 
 
 def _concept(bench: Bench, wanted: str) -> str:

@@ -58,6 +58,11 @@ class DropoutMeter:
         return (self.main, self.other, *((self.masked,) if self._candidate.kata.takes_mask else ()))
 
     @property
+    def masked_is_random(self) -> bool:
+        """Whether something is dropped under a mask."""
+        return self._candidate.kata.takes_mask and self.masked.random
+
+    @property
     def wrong(self) -> Finding | None:
         """What is wrong with the dropout itself, and not with another step.
 
@@ -67,11 +72,18 @@ class DropoutMeter:
             form = self._replayed
             return None if form.neutral else Finding(form.label, RATE, replayed=True)
         reading = self._wrong_reading
-        return (
-            None
-            if reading is None
-            else Finding(reading.mistake, reading.rate, reading.says, masked=reading.masked)
-        )
+        if reading is None:
+            return None
+        if reading.mistake is None and self._played_alone is not None:
+            return Finding(self._played_alone.label, RATE, reading.says, replayed=True)
+        return Finding(reading.mistake, reading.rate, reading.says, masked=reading.masked)
+
+    @cached_property
+    def _played_alone(self) -> Form | None:
+        """A way of dropping that gives the outputs of training exactly, where nothing else is wrong."""
+        explanation = self._steps.explanation
+        form = None if explanation is None or explanation.forms else replay(self._candidate, explanation)
+        return None if form is None or form.neutral else form
 
     @cached_property
     def _replayed(self) -> Form | None:
@@ -118,9 +130,8 @@ class DropoutMeter:
         """The calls for a reading: in eval mode, twice in training, and with constant values; asked once."""
         key = (probe, rate)
         if key not in self._readings:
-            quiet = 0.0 if self._candidate.eval_is_random else rate
             self._readings[key] = (
-                self._ask(probe, quiet, training=False, seed=1),
+                self._ask(probe, rate, training=self._training_differs, seed=1, still=True),
                 self._ask(probe, rate, training=True, seed=1),
                 self._ask(probe, rate, training=True, seed=2),
                 self._ask(probe, rate, training=True, seed=2, identity=False),
@@ -133,8 +144,28 @@ class DropoutMeter:
         probe, rate = (MASKED_PROBE, HIGH_RATE) if self._candidate.kata.takes_mask else (PROBE, RATE)
         return self.ask(probe, rate)[1:3]
 
-    def _ask(self, probe: Probe, rate: float, *, training: bool, seed: int, identity: bool = True) -> Asked:
+    @cached_property
+    def _training_differs(self) -> bool:
+        """Training differs from eval mode with nothing dropped, so it is held against itself."""
+        candidate = self._candidate
+        return any(
+            moved.output is not None and not candidate.alike(moved, candidate.observe(moved.probe))
+            for moved in candidate.in_training
+        )
+
+    def _ask(
+        self,
+        probe: Probe,
+        rate: float,
+        *,
+        training: bool,
+        seed: int,
+        identity: bool = True,
+        still: bool = False,
+    ) -> Asked:
         rig = self._candidate.rig(rate=rate)
+        if still and (training or self._candidate.eval_is_random):
+            rig = replace(self._candidate.rig(rate=0.0), calm=True)
         if rig.problem is not None:
             raise NotReached("no instance could be built with that dropout rate")
         values = self._xray.values(rig, torch.eye(rig.width)) if identity else self._constants(rig)

@@ -7,12 +7,14 @@ which of them was written is only to be seen in the calls. This chooses words, n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from grader.judge.calls import SCALINGS
 from grader.judge.explain import Explanation, Forms
 from grader.judge.roles import Layout
 from grader.protocol import TraceEntry
 
+INFINITE = 1e308  # how the recorder writes an infinity
 ATTENTION_CALLS = frozenset({"scaled_dot_product_attention"})
 
 
@@ -30,7 +32,7 @@ def prefer(explanation: Explanation, trace: Sequence[TraceEntry]) -> Explanation
         for forms, speaks in zip(readings, support, strict=True)
         if forms is not best and speaks == support[place]
     )
-    return Explanation(best, explanation.layout, rest, explanation.divisors, explanation.masked)
+    return replace(explanation, forms=best, alternatives=rest)
 
 
 def _support(forms: Forms, trace: Sequence[TraceEntry], layout: Layout) -> int:
@@ -46,6 +48,9 @@ def _supports(label: str, trace: Sequence[TraceEntry], layout: Layout) -> int:
     if label == "mask_fill_small":
         fills = [abs(number) for entry in trace for number in entry.numbers.values()]
         return 1 if any(0 < number < 1e-3 for number in fills) else -1
+    if label == "additive_inf_times_zero":
+        infinite = any(abs(number) >= INFINITE for entry in scalings for number in entry.numbers.values())
+        return 1 if infinite else -1
     if label == "shared_projection":
         return 1 if _idle_layer(trace, layout) else -1
     if label == "qkv_order_wrong":

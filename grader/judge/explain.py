@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.candidate import Candidate
-from grader.judge.divisor import MeasuredScale, fit_divisor
+from grader.judge.fitting import Fitted
 from grader.judge.observations import Observation
 from grader.judge.oracle import Context, Form, Plan, attempt, same
 from grader.judge.roles import Layout
@@ -29,15 +29,11 @@ Forms = tuple[Form, ...]
 
 @dataclass(frozen=True)
 class Explanation:
-    """The simplest mistakes that reproduce everything observed. `forms` is empty for a right answer.
-
-    `divisors`: for a wrong scale that no known formula explains, the measured divisor on each probe.
-    """
+    """The simplest mistakes that reproduce everything observed. `forms` is empty for a right answer."""
 
     forms: Forms
     layout: Layout
     alternatives: tuple[Forms, ...] = ()
-    divisors: tuple[tuple[Context, float], ...] = ()
     masked: bool = True  # whether masked probes took part
 
     @property
@@ -139,7 +135,7 @@ def explain(candidate: Candidate) -> Explanation | None:
             if spent > MAX_EVALUATIONS:
                 break
     for search in itertools.islice(searches.of_size(2), MAX_PAIR_LAYOUTS):
-        found = _measured_divisor(search) or _explain_with(search, 2)
+        found = _fitted(candidate, search) or _explain_with(search, 2)
         if found is not None:
             return found
     for search in itertools.islice(searches.of_size(3), 1):
@@ -190,13 +186,17 @@ def _prepare(candidate: Candidate, layout: Layout) -> _Search | None:
     if not cases[False] and not cases[True]:
         return None
     plan = candidate.plan_for(layout)
-    features = set(candidate.content.features)
-    features |= {"fused"} if layout.fused else set()
-    features |= {"output_layer"} if "output" in layout.slots else set()
-    forms = tuple(form for form in candidate.content.values if form.fits(plan, frozenset(features)))
-    neutral = tuple(form for form in candidate.content.neutral if form.fits(plan, frozenset(features)))
+    features = features_of(candidate, layout)
+    forms = tuple(form for form in candidate.content.values if form.fits(plan, features))
+    neutral = tuple(form for form in candidate.content.neutral if form.fits(plan, features))
     unmasked, masked = _cheapest_first(cases[False]), _telling_first(cases[True])
     return _Search(plan, layout, (*forms, *neutral), len(neutral), unmasked, masked)
+
+
+def features_of(candidate: Candidate, layout: Layout) -> frozenset[str]:
+    """What forms may rely on, of the kata and of the layers."""
+    fused = {"fused"} if layout.fused else set()
+    return candidate.content.features | fused | ({"output_layer"} if "output" in layout.slots else set())
 
 
 def overwritten(seen: Observation) -> bool:
@@ -262,23 +262,34 @@ def _best(search: _Search, found: Sequence[Forms]) -> Explanation | None:
     return Explanation(first, search.layout, tuple(alternatives[:4]), masked=bool(search.masked))
 
 
-def _measured_divisor(search: _Search) -> Explanation | None:
-    """Everything right but the scale: find the divisor that reproduces each case."""
-    if "scale" not in search.plan or not search.unmasked:
+def _fitted(candidate: Candidate, search: _Search) -> Explanation | None:
+    """Everything right but one number: find the one that reproduces each case."""
+    for fitted in candidate.content.fitted:
+        form = _fit(fitted, candidate, search) if fitted.step in search.plan else None
+        if form is not None:
+            return Explanation((form,), search.layout, masked=bool(search.masked))
+    return None
+
+
+def _fit(fitted: Fitted, candidate: Candidate, search: _Search) -> Form | None:
+    if fitted.masked_only and not len(search.without_masks(0)):
         return None
-    found: list[tuple[Context, float]] = []
-    for case in _of_each_shape((*search.unmasked, *search.masked)):
+    cases = search.masked if fitted.masked_only else (*search.unmasked, *search.masked)
+    numbers: dict[tuple[int, int], float] = {}
+    for case in _of_each_shape(cases):
         if case.context.seq_len == 1:
-            continue  # one token: any scale gives the same
-        divisor = fit_divisor(search.plan, case.context, case.output)
-        if divisor is None:
+            continue  # one token: whatever its score, it gets all the weight
+        number = fitted.fit(search.plan, case.context, case.output)
+        if number is None:
             return None
-        found.append((case.context, divisor))
-    measured = {(context.hidden_dim, context.seq_len): divisor for context, divisor in found}
-    form = Form("scale_wrong_value", {"scale": MeasuredScale(measured)})
-    if not all(same(case.output, attempt(search.plan, case.context, form.steps)) for case in search.masked):
+        numbers[case.context.hidden_dim, case.context.seq_len] = number
+    variant = {fitted.step: fitted.step_with(numbers)}
+    if not numbers or not all(
+        same(case.output, attempt(search.plan, case.context, variant)) for case in search.masked
+    ):
         return None
-    return Explanation((form,), search.layout, divisors=tuple(found), masked=bool(search.masked))
+    named = fitted.form(numbers, candidate.written_numbers)
+    return None if named is None else replace(named, steps=variant)
 
 
 def _of_each_shape(cases: Sequence[_Case]) -> list[_Case]:

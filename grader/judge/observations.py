@@ -26,6 +26,7 @@ class Rig:
     built: Built | None = None
     problem: Failure | WorkerLost | None = None
     units: tuple[Unit, ...] = ()
+    calm: bool = False  # called with every dropout doing nothing
     made_in_forward: bool = False  # the first call made parameters that the constructor did not
     values: Mapping[str, Tensor] = field(default_factory=dict)
 

@@ -81,14 +81,20 @@ Variant = Mapping[str, StepFunction]  # step name -> what replaces it; empty: th
 class Form:
     """One way of making the mistake `label`: the steps it replaces.
 
-    `shows` overrides the label's clause in mistakes.toml where the form is more special. `needs` names what
-    the candidate's layers or the kata must have for the form to make sense ("fused", "output_layer",
-    "no_output_step", "fixed_order").
+    `shows`, `sentence` and `fix` override the label's words in mistakes.toml where the form is more special.
+    `entails` are the labels of mistakes that this one is as well; `in_one_mode` is the label where it is made
+    in eval mode or in training only. `needs` names what the candidate's layers
+    or the kata must have for the form to make sense ("fused", "output_layer", "no_output_step",
+    "fixed_order").
     """
 
     label: str
     steps: Variant
     shows: str = ""
+    sentence: str = ""
+    fix: str = ""
+    entails: tuple[str, ...] = ()
+    in_one_mode: str = ""
     needs: frozenset[str] = frozenset()
     name: str = ""
 

@@ -87,7 +87,7 @@ class Reading:
         if self.kept_varies:
             return "dropout_renormalised" if self.rows_sum_to_one else "dropout_before_softmax"
         if self.whole_lines:
-            return OTHER
+            return "dropout_not_elementwise"
         if self.rate_followed:
             return OTHER
         return self._wrong_number() or (OTHER if self.values_spared else None)
@@ -122,8 +122,9 @@ class Reading:
         if rate_fits:
             return OTHER  # the rate is the caller's; what becomes of the kept weights has no name
         twice = 1 - (1 - self.rate) ** 2
-        if abs(self.zero_fraction - twice) <= self.tolerance and self.kept_factor > self.expected_factor:
-            return OTHER  # dropped twice: the rate is used, and used again
+        grown_twice = abs(self.kept_factor - self.expected_factor**2) <= CLOSE * self.expected_factor**2
+        if abs(self.zero_fraction - twice) <= self.tolerance and grown_twice:
+            return "dropout_twice"
         return "dropout_rate_ignored"
 
 

@@ -57,16 +57,34 @@ def _record(outcome: Outcome, optional: set[str], bench: Bench) -> CheckRecord:
     )
 
 
-def concept_records(kata: Kata, checks: Sequence[CheckRecord]) -> tuple[ConceptRecord, ...]:
-    """The points of every concept: all of them when each of its checks passed, else none."""
+def concept_records(
+    kata: Kata, checks: Sequence[CheckRecord], outcomes: Sequence[Outcome]
+) -> tuple[ConceptRecord, ...]:
+    """The points of every concept: all of them when each of its checks passed, else none.
+
+    What only a gate found costs the concept that the gate charges.
+    """
+    own = [[check for check in checks if check.concept == concept.id] for concept in kata.concepts]
+    statuses = [_status(group) for group in own]
+    clean = all(
+        status == "passed"
+        for status, concept in zip(statuses, kata.concepts, strict=True)
+        if concept.required
+    )
+    charged = _charged(outcomes) if clean else None
     return tuple(
-        _concept(concept, [check for check in checks if check.concept == concept.id])
-        for concept in kata.concepts
+        _concept(concept, "failed" if concept.id == charged else status)
+        for concept, status in zip(kata.concepts, statuses, strict=True)
     )
 
 
-def _concept(concept: Concept, checks: Sequence[CheckRecord]) -> ConceptRecord:
-    status = _status(checks)
+def _charged(outcomes: Sequence[Outcome]) -> str | None:
+    """The concept that the first failed gate charges."""
+    raised = (outcome.raised for outcome in outcomes)
+    return next((one.charges for one in raised if isinstance(one, CheckFailed) and one.charges), None)
+
+
+def _concept(concept: Concept, status: Status) -> ConceptRecord:
     return ConceptRecord(
         id=concept.id,
         title=concept.title,

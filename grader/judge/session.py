@@ -21,7 +21,7 @@ from grader.judge.channel import Channel, WorkerLost
 from grader.judge.checks import NotReached
 from grader.judge.comments import shape_comments
 from grader.judge.content import KataContent, load_content
-from grader.judge.diagnose import diagnose, diagnose_problem
+from grader.judge.diagnose import diagnose, diagnose_problem, spoken
 from grader.judge.notes import notes
 from grader.judge.plain import plain_grade
 from grader.judge.plugin import Outcome, run_checks
@@ -33,7 +33,6 @@ from grader.protocol import Failure
 from grader.records import (
     AttentionMap,
     ConceptRecord,
-    Diagnosis,
     Environment,
     Grade,
     SourceRecord,
@@ -42,6 +41,8 @@ from grader.records import (
 )
 
 MAX_STEPS = 60
+MAKING_WEIGHTS = frozenset({"mask", "normalise", "drop"})
+AFTER_THE_WEIGHTS = frozenset({"mix", "output"})
 
 
 def judge(
@@ -144,7 +145,7 @@ def _checked(
 ) -> Grade:
     kata = content.kata
     checks = check_records(outcomes, kata, bench)
-    concepts = concept_records(kata, checks)
+    concepts = concept_records(kata, checks, outcomes)
     result = verdict(checks)
     clean = all(check.status == "passed" for check in checks if check.concept not in _optional(kata))
     found = () if clean else diagnose(bench, outcomes)
@@ -155,7 +156,7 @@ def _checked(
         kata=kata.id,
         verdict=result,
         seed=seed,
-        reason=None if result == "passed" else reason(checks, _spoken(bench, found)),
+        reason=None if result == "passed" else reason(checks, spoken(bench, found)),
         points=sum(concept.points for concept in concepts),
         max_points=kata.max_points,
         concepts=concepts,
@@ -171,11 +172,6 @@ def _checked(
 
 def _optional(kata: Kata) -> set[str]:
     return {concept.id for concept in kata.concepts if not concept.required}
-
-
-def _spoken(bench: Bench, found: tuple[Diagnosis, ...]) -> str | None:
-    """What an interviewer would say first."""
-    return bench.labels[found[0].mistakes[0]].sentence if found else None
 
 
 def _untouched(kata: Kata) -> tuple[ConceptRecord, ...]:
@@ -200,11 +196,19 @@ def _steps(bench: Bench) -> tuple[TraceStep, ...]:
 
 
 def _maps(bench: Bench) -> tuple[AttentionMap, ...]:
-    """The first sample's attention map beside the expected one, under a mask where the kata has one."""
+    """The first sample's attention map beside the expected one, under a mask where the kata has one.
+
+    None where what was measured is no picture of the weights: where a step after them is wrong, and where its
+    rows are none that softmax gives though nothing says that softmax is wrong.
+    """
     try:
         masked = bench.candidate.kata.takes_mask
         found = bench.xray.masked if masked else bench.xray.plain
     except NotReached:
+        return ()
+    explanation = bench.steps.explanation
+    wrong = {step for form in explanation.forms for step in form.steps} if explanation is not None else set()
+    if wrong & AFTER_THE_WEIGHTS or not (found.rows_are_weights or wrong & MAKING_WEIGHTS):
         return ()
     title = "Attention weights under a mask" if masked else "Attention weights"
     return (_map(title, found),)

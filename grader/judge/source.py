@@ -15,6 +15,8 @@ from functools import cached_property
 MAX_DEFINITIONS = 500  # that a missing one is compared with
 MAX_NAME = 80
 
+NAME = re.compile(r"(?:self\.)?[A-Za-z_]\w{0,60}")
+
 
 class Source:
     """The lines that all line numbers refer to, counted from 1."""
@@ -59,6 +61,19 @@ class Source:
         near = difflib.get_close_matches(name.strip("_"), bare, n=1, cutoff=0.5)
         return bare[near[0]] if near else next(iter(bare.values()), None)
 
+    def code(self, line: int | None) -> str:
+        """The line without its comment."""
+        return self.text(line).partition("#")[0]
+
+    def definition_of(self, name: str, before: int) -> int | None:
+        """Where a name gets its value: the nearest line above, for `self.name` else the first."""
+        first = above = None
+        for number, code in self._code(0):
+            if name in _assigned(code):
+                first = first or number
+                above = number if number < before else above
+        return above or (first if name.startswith("self.") else None)
+
     def changes_in_place(self, name: str) -> int | None:
         """Where the argument `name` of forward is changed: `x += …`, `x[…] = …`, `x.add_(…)`."""
         if not name.isidentifier():
@@ -88,3 +103,14 @@ class Source:
 
     def _first(self, matches: Callable[[str], object], after: int) -> int | None:
         return next((number for number, code in self._code(after) if matches(code)), None)
+
+
+def _assigned(code: str) -> list[str]:
+    """The names that a line assigns: `a = b = …`, `a, b = …`, `self.a: int = …`."""
+    *targets, _ = code.split("=")
+    names: list[str] = []
+    for target in targets:
+        if not target.strip() or "(" in target or target.rstrip()[-1] in "!<>+-*/%@&|^":
+            break
+        names += NAME.findall(target.partition(":")[0])
+    return names

@@ -9,15 +9,18 @@ reached.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+import msgspec
 
 from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached, fail
+from grader.judge.content import Label
 from grader.judge.evidence import prefer
-from grader.judge.explain import Explanation, explain, overwritten
+from grader.judge.explain import Explanation, explain, features_of, overwritten
 from grader.judge.observations import Observation
-from grader.judge.oracle import Form, attempt, compose
+from grader.judge.oracle import Form, attempt, compose, same
 from grader.judge.wording import sentence
 from grader.protocol import TraceEntry
 
@@ -61,7 +64,41 @@ class Steps:
             assert self._candidate.layout is not None
             return Explanation((), self._candidate.layout)
         found = explain(self._candidate)
-        return None if found is None else prefer(found, self.trace)
+        return None if found is None else self._in_its_mode(prefer(found, self.trace))
+
+    def _in_its_mode(self, found: Explanation) -> Explanation:
+        """The explanation of eval mode; what is right in training is a mistake of one mode only."""
+        if not all(self._candidate.reproduces(seen, found.layout) for seen in self._candidate.in_training):
+            return found
+        return replace(found, forms=tuple(self._of_one_mode(form, "eval mode") for form in found.forms))
+
+    def _of_one_mode(self, form: Form, mode: str) -> Form:
+        """The mistake as one that is made in this mode only, where that has a name of its own."""
+        if not form.in_one_mode:
+            return form
+        shows = f"in {mode} {self.words(form).shows}"
+        return replace(form, label=form.in_one_mode, shows=shows, sentence="", fix="")
+
+    @cached_property
+    def only_in_training(self) -> Form | None:
+        """The one mistake that gives the outputs of training at dropout rate 0, where eval mode is right."""
+        layout = self._candidate.layout
+        if not self.right or layout is None:
+            return None
+        plan = self._candidate.plan_for(layout)
+        seen_in = [
+            (seen.output, context)
+            for seen in self._candidate.in_training
+            if (context := self._candidate.context(seen.drawn, layout)) is not None
+        ]
+        features = features_of(self._candidate, layout)
+        for form in self._candidate.content.values:
+            if form.fits(plan, features) and all(
+                output is not None and same(output, attempt(plan, context, form.steps))
+                for output, context in seen_in
+            ):
+                return self._of_one_mode(form, "training")
+        return None
 
     @property
     def trace(self) -> tuple[TraceEntry, ...]:
@@ -102,11 +139,12 @@ class Steps:
                 ),
             )
         if wrong:
-            clause = " and ".join(self.shows(form) for form in wrong)
+            clause = " and ".join(self.words(form).shows for form in wrong)
             fail(
                 f"{clause[0].upper()}{clause[1:]}.",
                 expected=expected,
                 actual=self._seen(measure),
+                mistake=wrong[0].label,
             )
 
     @property
@@ -151,7 +189,7 @@ class Steps:
             raise NotReached("the output is wrong in a way that leaves this step invisible")
         reading = measure()
         if not reading.holds:
-            fail("Measured by itself, this step is wrong.", expected=expected, actual=reading.actual)
+            fail(f"Measured by itself: {reading.actual}.", expected=expected, actual=reading.actual)
 
     def _seen(self, measure: Callable[[], Reading] | None) -> str | None:
         """The measurement where it shows the fault; else nothing is added to the message."""
@@ -163,9 +201,11 @@ class Steps:
             return None
         return None if reading.holds else reading.actual
 
-    def shows(self, form: Form) -> str:
-        """The clause that says what the form does."""
-        return form.shows or self._candidate.content.labels[form.label].shows
+    def words(self, form: Form) -> Label:
+        """What is said about a form: its own words where it has them, else its label's."""
+        label = self._candidate.content.labels[form.label]
+        own = {name: text for name in ("shows", "sentence", "fix") if (text := getattr(form, name))}
+        return msgspec.structs.replace(label, **own) if own else label
 
 
 def no_tensor(seen: Observation) -> str:

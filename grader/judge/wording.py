@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 
+from grader.judge.calls import PRODUCTS
 from grader.judge.channel import WorkerLost
 from grader.protocol import Failure
 
@@ -47,7 +48,7 @@ def _what(failure: Failure) -> str:
     if failure.type == "BdbQuit":
         return f"a breakpoint() was left {STAGES[failure.stage]}. Take it out."
     if failure.type == "NotImplementedError" and failure.text.startswith("TODO"):
-        return f"still open: {text}"
+        return text if text.endswith(".") else f"{text}."
     if (
         failure.type in ("MemoryError",)
         or "can't allocate memory" in text
@@ -59,7 +60,31 @@ def _what(failure: Failure) -> str:
         if failure.near
         else ""
     )
-    return f"{failure.type} {STAGES[failure.stage]}: {text}{stop}{meant}"
+    what = f": {text}{stop}" if text else "."
+    if failure.type == "ModuleNotFoundError" and not failure.near:
+        meant = " It is not installed where the answer is graded; do without it."
+    return f"{failure.type} {STAGES[failure.stage]}{what}{meant}"
+
+
+def special_words(failure: Failure) -> tuple[str, str] | None:
+    """Sentence and fix where a failure shows more than its label says."""
+    if failure.near and failure.name:
+        wanted, near = (_dotted(failure, name) for name in (failure.name, failure.near[0]))
+        return f"There is no `{wanted}` here; `{near}` is very like it.", f"Write `{near}`."
+    last = failure.trace[-1] if failure.trace else None
+    if last is not None and last.raised and last.call in PRODUCTS and len(set(last.inputs)) == 1:
+        return (
+            "Two tensors of one shape meet as they are: for the scores the last two axes of the key must"
+            " be swapped.",
+            "Write `query @ key.transpose(-2, -1)`.",
+        )
+    if "dtype" in failure.text and "same" in failure.text:
+        return (
+            "Tensors of two dtypes meet here, so something was converted on the way and something else"
+            " was not.",
+            "Take the conversion out: every tensor has the dtype of x.",
+        )
+    return None
 
 
 def _dotted(failure: Failure, near: str) -> str:

@@ -18,10 +18,11 @@ from grader.judge import probes
 from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached
 from grader.judge.observations import Asked, Observation, Rig
-from grader.judge.oracle import Affine, Context, run
+from grader.judge.oracle import Affine, Context, run, same
 from grader.judge.probes import Drawn, Probe
 from grader.judge.roles import Layout, Misfit
 
+SPILL = 1e-3  # share of the output that may lie outside the columns of the tokens; 0 in a right answer
 CONTRAST = 6.0  # one-hot tokens are short vectors; stronger queries make a map that people can read
 MAP_PROBE = Probe("map", 3, 5)
 MASKED_MAP_PROBE = Probe("masked_map", 3, 5, mask="bss")
@@ -31,15 +32,19 @@ MASKED_MAP_PROBE = Probe("masked_map", 3, 5, mask="bss")
 class Map:
     """Attention weights of one call: (batch, seq_len, seq_len), the candidate's and the right ones.
 
-    `logits` are the unscaled scores query·key of the judge's own layers; `spill` is what the output holds
-    outside the columns of the tokens (0 in a right answer).
+    `logits` are the unscaled scores query·key of the judge's own layers.
     """
 
     actual: Tensor
     expected: Tensor
     logits: Tensor
     visible: Tensor | None
-    spill: float
+
+    @property
+    def rows_are_weights(self) -> bool:
+        """Whether softmax can have given every row: nothing negative, and a sum of one."""
+        sums = self.actual.sum(dim=-1)
+        return bool((self.actual > -1e-4).all()) and bool(((sums - 1).abs() < 1e-3).all())
 
 
 @dataclass(frozen=True)
@@ -129,11 +134,27 @@ class XRay:
         output = output_of(call.asked.seen)
         columns = call.order.unsqueeze(1).expand(-1, probe.seq_len, -1)
         actual = output.gather(2, columns)
-        spill = float(output.abs().sum() - actual.abs().sum())
+        whole, inside = (float(tensor.nan_to_num().abs().sum()) for tensor in (output, actual))
+        if whole - inside > SPILL * inside:
+            raise NotReached("what comes out is no mix of the tokens, so no weights can be read off it")
+        if self._candidate.layout is None:
+            self._confirm(call, actual)
         context = self._candidate.context(call.drawn, self.layout, call.values)
         assert context is not None
         right = self._right(context)
-        return Map(actual, right.weights, right.query @ right.key.mT, call.drawn.visible, spill)
+        return Map(actual, right.weights, right.query @ right.key.mT, call.drawn.visible)
+
+    def _confirm(self, call: _MapCall, weights: Tensor) -> None:
+        """Where the answer is wrong: what was read as weights must mix any values, not only the identity."""
+        rig = self._candidate.quiet_rig
+        generator = torch.Generator().manual_seed(self._candidate.seed ^ 0xB0B)
+        value = torch.randn(rig.width, rig.width, generator=generator) / rig.width**0.5
+        asked = self._candidate.ask(rig, call.drawn, values=self.values(rig, value))
+        mixed = weights @ (call.drawn.x @ value.mT)
+        if not same(
+            output_of(asked.seen), mixed, rtol=1e-3, atol=1e-3 * float(mixed.nan_to_num().abs().max())
+        ):
+            raise NotReached("what comes out is no mix of the values, so no weights can be read off it")
 
     def _right(self, context: Context) -> Context:
         with torch.inference_mode():

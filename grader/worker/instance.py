@@ -25,7 +25,7 @@ from grader.protocol import (
 )
 from grader.worker.failures import describe
 from grader.worker.loader import fresh_rng
-from grader.worker.recorder import Dispatched, Recorder
+from grader.worker.recorder import Calm, Dispatched, Recorder
 
 MAX_PARAMETERS = 64
 MAX_ELEMENTS = 2_000_000
@@ -114,10 +114,11 @@ class _Watch(contextlib.ExitStack):
         super().__init__()
         self.recorder = Recorder(instance.file_name, instance.module) if request.trace else None
         self.dispatched = Dispatched(instance.file_name) if request.dispatch else None
+        self.calm = Calm() if request.calm else None
 
     def __enter__(self) -> Self:
         super().__enter__()
-        for mode in (self.dispatched, self.recorder):
+        for mode in (self.dispatched, self.calm, self.recorder):
             if mode is not None:
                 self.enter_context(mode)
         return self

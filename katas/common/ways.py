@@ -63,6 +63,27 @@ def projected(query: str, key: str, value: str) -> Callable[[Context], Context]:
     return lambda c: c.but(query=take(c, query), key=take(c, key), value=take(c, value))
 
 
+def chained(role: str, source: str) -> Callable[[Context], Context]:
+    """A layer applied to what another one made of x, or to its own result."""
+
+    def step(c: Context) -> Context:
+        made = {name: c.layers[name](c.x) for name in ("query", "key", "value")}
+        return c.but(**{**made, role: c.layers[role](made[source])})
+
+    return step
+
+
+def with_bias_of(role: str) -> Callable[[Context], Context]:
+    """The value made with the bias of another layer."""
+
+    def step(c: Context) -> Context:
+        bias = c.layers[role].bias
+        value = F.linear(c.x, c.layers["value"].weight, bias)
+        return c.but(query=c.layers["query"](c.x), key=c.layers["key"](c.x), value=value)
+
+    return step
+
+
 def bent(function: Callable[[Tensor], Tensor], roles: tuple[str, ...]) -> Callable[[Context], Context]:
     """A nonlinearity on some of query, key and value."""
 
@@ -121,6 +142,18 @@ def viewed(batch_first: bool) -> Callable[[Tensor], tuple[Tensor, Tensor, Tensor
     return unpack
 
 
+def sliced(key: int, value: int) -> Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]:
+    """Slices of the packed projection, those of key and value so many features late."""
+
+    def unpack(packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        width = packed.shape[-1] // 3
+        starts = (0, width + key, 2 * width + value)
+        one, two, three = (packed[..., start : start + width] for start in starts)
+        return one, two, three
+
+    return unpack
+
+
 def split_order(query: str, key: str, value: str) -> Form:
     return Form(
         "qkv_order_wrong",
@@ -164,6 +197,11 @@ def first_key_column(c: Context) -> Context:
     return c.but(scores=c.scores.masked_fill(c.mask[..., :1] == 0, float("-inf")))
 
 
+def first_sample(fill: float) -> Callable[[Context], Context]:
+    """`mask[0]` for the whole batch."""
+    return lambda c: c if c.mask is None else c.but(scores=c.scores.masked_fill(c.mask[0] == 0, fill))
+
+
 def masked_weights(fill: float) -> Callable[[Context], Context]:
     """Softmax over everything, and the mask afterwards, without renormalising."""
 
@@ -195,6 +233,16 @@ def over_all(scores: Tensor) -> Tensor:
 
 def over_everything(scores: Tensor) -> Tensor:
     return torch.softmax(scores.flatten(-3), dim=-1).reshape(scores.shape)
+
+
+def exponentials_over(axes: tuple[int, ...], top: int) -> Callable[[Tensor], Tensor]:
+    """Exponentials of the scores less their maximum along `top`, divided by their sum over `axes`."""
+
+    def rule(scores: Tensor) -> Tensor:
+        grown = torch.exp(scores - scores.amax(dim=top, keepdim=True))
+        return grown / grown.sum(dim=axes, keepdim=True)
+
+    return rule
 
 
 def flat_scores(c: Context) -> Context:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kata_content.common.checks.dropout import nothing_is_dropped_in_any_mode
 from kata_content.common.checks.end_to_end import (
     eval_mode_is_deterministic,
     permuting_the_tokens_permutes_the_output,
@@ -46,6 +47,7 @@ __all__ = [
     "gradients_reach_the_input_and_every_projection",
     "it_runs_in_float16",
     "large_logits_stay_finite",
+    "nothing_is_dropped_in_any_mode",
     "permuting_the_tokens_permutes_the_output",
     "query_key_and_value_come_from_their_own_projections",
     "samples_of_a_batch_do_not_see_each_other",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kata_content.common import examples
+from kata_content.common import examples, fitted
 from kata_content.common import mistakes as common
 from kata_content.common.steps import FORMULA as PLAN
 
@@ -11,6 +11,7 @@ from grader.authoring import Example, Form
 VALUES = (*common.VALUES, *common.CAUSAL_WITHOUT_MASK_STEP)
 NEUTRAL: tuple[Form, ...] = ()
 TRAINING = ()
+FITTED = (fitted.SCALE,)
 EXAMPLES: tuple[Example, ...] = (
     *examples.EVERY_LEVEL,
     *examples.SEPARATE_LAYERS,
@@ -22,4 +23,4 @@ RIGHT: tuple[Example, ...] = (
     *examples.RIGHT_SEPARATE_LAYERS,
 )
 
-__all__ = ["EXAMPLES", "NEUTRAL", "PLAN", "RIGHT", "TRAINING", "VALUES"]
+__all__ = ["EXAMPLES", "FITTED", "NEUTRAL", "PLAN", "RIGHT", "TRAINING", "VALUES"]

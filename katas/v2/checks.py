@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kata_content.common.checks.dropout import nothing_is_dropped_in_any_mode
 from kata_content.common.checks.end_to_end import (
     eval_mode_is_deterministic,
     permuting_the_tokens_permutes_the_output,
@@ -45,6 +46,17 @@ from grader.authoring import Blame, Candidate, NotReached, check, fail
 def one_fused_projection_makes_query_key_and_value(candidate: Candidate, blame: Blame) -> None:
     if not candidate.rig().units:
         raise NotReached("no projection was found")
+    units = candidate.rig().units
+    if len(units) == 1 and units[0].parts > 3:
+        fail(
+            f"Level 2 asks for one projection to 3·hidden_dim; this one has {units[0].parts} parts.",
+            expected="one weight of shape (3·hidden_dim, hidden_dim)",
+            actual=f"a weight of shape {tuple(units[0].weight.shape)}",
+            mistake="not_single_projection",
+            line=blame.line_of("not_single_projection", "projections"),
+            sentence="Query, key and value are three parts, and your projection makes more than that.",
+            fix="Make it `nn.Linear(hidden_dim, 3 * hidden_dim)` and split it in three.",
+        )
     if not any(unit.parts == 3 for unit in candidate.rig().units):
         shapes = ", ".join(str(tuple(unit.weight.shape)) for unit in candidate.rig().units[:4])
         fail(
@@ -68,6 +80,7 @@ __all__ = [
     "gradients_reach_the_input_and_every_projection",
     "it_runs_in_float16",
     "large_logits_stay_finite",
+    "nothing_is_dropped_in_any_mode",
     "one_fused_projection_makes_query_key_and_value",
     "permuting_the_tokens_permutes_the_output",
     "query_key_and_value_come_from_their_own_projections",

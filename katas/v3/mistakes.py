@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kata_content.common import examples
+from kata_content.common import examples, fitted
 from kata_content.common import mistakes as common
 from kata_content.common.steps import MASKED_WITH_OUTPUT as PLAN
 
@@ -11,6 +11,7 @@ from grader.authoring import Example
 VALUES = common.MASKED_VALUES
 NEUTRAL = common.NEUTRAL
 TRAINING = common.TRAINING
+FITTED = (fitted.SCALE, *fitted.FILLS)
 EXAMPLES: tuple[Example, ...] = (
     *examples.EVERY_LEVEL,
     *examples.SEPARATE_LAYERS,
@@ -25,4 +26,4 @@ RIGHT: tuple[Example, ...] = (
     *examples.RIGHT_MASK_AND_DROPOUT,
 )
 
-__all__ = ["EXAMPLES", "NEUTRAL", "PLAN", "RIGHT", "TRAINING", "VALUES"]
+__all__ = ["EXAMPLES", "FITTED", "NEUTRAL", "PLAN", "RIGHT", "TRAINING", "VALUES"]

@@ -6,15 +6,17 @@ from kata_content.common.checks.premises import (
     require_lasting_layers,
     require_masked_output,
     require_some_output,
+    unmeasured,
 )
 
 from grader.authoring import (
     Blame,
     Candidate,
     DropoutMeter,
+    Finding,
     Labels,
-    Reading,
     Steps,
+    Variations,
     check,
     fail,
     require,
@@ -48,18 +50,42 @@ def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(
     require_lasting_layers(blame)
     found = dropout.wrong
     if found is not None:
-        label = found.mistake if found.replayed or not blame.drops_something_else() else None
-        if label == "dropout_before_softmax" and not found.replayed and blame.drops_after_softmax():
-            label = None  # the dropout stands where it should: training computes other weights
-        other = "In training, something else happens than dropout on the weights."
+        label, sentence, fix = _named(dropout, found, blame)
         fail(
-            ("Under a mask: " if found.masked else "") + (labels[label].sentence if label else other),
+            sentence or (labels[label].sentence if label else f"In training {found.says}."),
             expected=f"each weight is dropped with p = {found.rate} and kept ones are multiplied by"
             f" {found.expected_factor:.3g}",
             actual=found.says or None,
             mistake=label,
             line=blame.line_of(label or "", "dropout"),
+            sentence=sentence,
+            fix=fix,
         )
+
+
+def _named(dropout: DropoutMeter, found: Finding, blame: Blame) -> tuple[str | None, str, str]:
+    """The label, where there is one, with sentence and fix where the calls tell more than the numbers."""
+    label = found.mistake
+    if found.replayed:
+        return label, "", ""
+    if label == "missing_dropout":
+        if found.masked:
+            return label, "Under a mask nothing is dropped in training; without one it is.", OUT_OF_THE_BRANCH
+        if dropout.masked_is_random:
+            return label, "Without a mask nothing is dropped in training; under one it is.", OUT_OF_THE_BRANCH
+        return ("dropout_rate_ignored" if blame.drops_with_rate_zero() else label), "", ""
+    early = blame.dropped_before_scores()
+    if early is not None:
+        return (
+            "dropout_on_output",
+            f"You drop features of {early}; attention dropout belongs on the weights, so that whole"
+            " tokens are left"
+            " out of a query's view.",
+            "",
+        )
+    if label == "dropout_before_softmax" and blame.drops_after_softmax():
+        return None, "", ""  # the dropout stands where it should: training computes other weights
+    return label, "", ""
 
 
 @check("dropout", why="Dropping logits makes 0 · -inf = NaN and lets hidden keys back in.")
@@ -74,6 +100,20 @@ def in_training_hidden_keys_stay_hidden(candidate: Candidate, dropout: DropoutMe
     )
 
 
-def unmeasured() -> Reading:
-    """What the outputs do not explain, the other checks of dropout measure."""
-    return Reading(True, "")
+@check("mix", why="What the level does not ask for is not to be added, and random training is not attention.")
+def nothing_is_dropped_in_any_mode(candidate: Candidate, variations: Variations, blame: Blame) -> None:
+    """For the levels without dropout."""
+    require_some_output(candidate)
+    require_lasting_layers(blame)
+    drops = blame.drops() or blame.source.find_in_forward(r"[Dd]rop")
+    require(
+        not (candidate.eval_is_random or variations.drops_at_rate_zero),
+        "The output is random: two calls on the same input give different ones.",
+        expected="the same output for the same input, in training as in eval mode",
+        actual="random in eval mode" if candidate.eval_is_random else "random in training mode",
+        mistake=None if drops is None else "dropout_unasked",
+        line=drops,
+    )
+
+
+OUT_OF_THE_BRANCH = "Take the dropout out of the branch: it falls on the weights with a mask and without one."

@@ -43,7 +43,7 @@ def each_row_of_weights_sums_to_one(steps: Steps, xray: XRay) -> None:
         sums = xray.plain.actual.sum(dim=-1)
         low, high = float(sums.min()), float(sums.max())
         right = bool(((sums - 1).abs() < 1e-3).all()) and bool((xray.plain.actual >= -1e-6).all())
-        return Reading(right, f"rows sum to {low:.3g} … {high:.3g}")
+        return Reading(right, f"the rows of the attention weights sum to {low:.3g} … {high:.3g}")
 
     steps.expect("softmax", "softmax over the keys (dim=-1): every row sums to 1", measure)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from kata_content.common.checks.premises import require_call, require_some_output
+from kata_content.common.checks.premises import require_call, require_some_output, unmeasured
 
 from grader.authoring import (
     Blame,
     Candidate,
     GradientMeter,
     NotReached,
+    Steps,
     Variations,
     check,
     fail,
@@ -53,10 +54,22 @@ def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame)
             ),
             expected="query, key and value projections as parameters of the module",
             actual="no parameters",
-            mistake="parameters_created_in_forward" if made else None if held else "projection_unused",
+            mistake="parameters_created_in_forward"
+            if made
+            else "layers_not_registered"
+            if held
+            else "projection_unused",
             line=made or held,
         )
     made = blame.fresh_layer()
+    if made is not None and not candidate.eval_is_random:
+        fail(
+            "forward uses a layer that is no part of the module.",
+            expected="every layer among the module's parameters",
+            actual=f"{len(rig.built.parameters)} parameters, none of them that layer's",
+            mistake="layers_not_registered",
+            line=blame.source.find(r"nn\.(Linear|Parameter)") or made,
+        )
     if made is not None:
         fail(
             "forward makes a layer anew at each call.",
@@ -80,7 +93,7 @@ def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame)
 
 @check("interface", why="Whatever calls your module goes on computing with what it returns.")
 def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(
-    candidate: Candidate, blame: Blame, variations: Variations
+    candidate: Candidate, blame: Blame, variations: Variations, steps: Steps
 ) -> None:
     seen = candidate.observe(candidate.standard_probes[0])
     require_call(candidate, seen, "forward(x) returns a tensor", variations)
@@ -132,8 +145,10 @@ def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(
                 f"forward returned another dtype than x has{where}.",
                 expected=str(other.drawn.x.dtype),
                 actual=str(other.dtype),
+                mistake="wrong_dtype",
                 line=blame.last(),
             )
+    steps.expect("interface", "computed in the dtype of x", unmeasured)
 
 
 @check("interface", why="A model is trained before it is used.")

@@ -45,8 +45,8 @@ def hidden_keys_get_weight_exactly_zero(candidate: Candidate, steps: Steps, xray
             "Hidden keys still get a little weight.",
             expected="exactly 0",
             actual=reading.actual,
-            mistake="mask_fill_small",
-            line=blame.source.find(r"masked_fill|where|\* *-|mask"),
+            mistake="mask_fill_too_weak",
+            line=blame.mask(),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from kata_content.common.checks.premises import require_some_output
+from kata_content.common.checks.premises import require_lasting_layers, require_some_output
 
 from grader.authoring import (
     Blame,
@@ -56,6 +56,9 @@ def gradients_reach_the_input_and_every_projection(
             expected="output.backward() works in training mode",
             mistake=backward_mistake(broken, blame) or "inplace_breaks_backward",
             line=problem_line(broken) or blame.dropout_layer(),
+            fix="Leave `inplace=True` out of the dropout."
+            if blame.source.find(r"[Dd]ropout\(.{0,80}inplace") is not None
+            else "",
         )
     lost = gradients.compared() if steps.right else gradients.reached()
     if lost.missing:
@@ -119,11 +122,15 @@ def _with_dropout(candidate: Candidate, dropout: DropoutMeter) -> list[Observati
 )
 def a_call_changes_nothing_for_the_next(candidate: Candidate, variations: Variations, blame: Blame) -> None:
     require_some_output(candidate)
+    require_lasting_layers(blame)
+    if candidate.still_random:
+        raise NotReached("the output is random, so one call cannot be held against another")
     require(
         not variations.keeps_something,
         "The same call gives another output the second time: forward keeps or changes something.",
         expected="the same output for the same input, however often forward is called",
         actual="the output changes from call to call",
+        mistake="state_across_calls",
         line=blame.source.find_in_forward(
             r"self(\.\w{1,40}){1,4}((\[.{0,80}\])?\s{0,8}([-+*/@]|//|\*\*)?=[^=]|\.\w{1,40}_\()"
         ),
