@@ -24,7 +24,7 @@ from grader.judge.calls import (
 )
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Asked, Observation
-from grader.judge.source import NAME, Source
+from grader.judge.source import Source
 from grader.protocol import Failure, TraceEntry
 
 # What the scores are divided or multiplied by on a line, and whether a definition computes anything.
@@ -289,7 +289,7 @@ class Blame:
     def dropout_layer(self) -> int | None:
         """Where the rate is handed on: the construction of the layer that is called, else the call."""
         called = self.dropout()
-        for name in NAME.findall(self.source.code(called)):
+        for name in self.source.names_on(called):
             defined = self.source.definition_of(name, called or 0)
             if defined is not None and "ropout" in self.source.code(defined):
                 return defined

@@ -14,6 +14,8 @@ from functools import cached_property
 
 MAX_DEFINITIONS = 500  # that a missing one is compared with
 MAX_NAME = 80
+MAX_NAMES = 24  # of one line, whose definitions are looked for
+LONG_LINE = 400
 
 NAME = re.compile(r"(?:self\.)?[A-Za-z_]\w{0,60}")
 
@@ -62,8 +64,12 @@ class Source:
         return bare[near[0]] if near else next(iter(bare.values()), None)
 
     def code(self, line: int | None) -> str:
-        """The line without its comment."""
-        return self.text(line).partition("#")[0]
+        """The line without its comment; of a very long one its beginning."""
+        return self.text(line)[:LONG_LINE].partition("#")[0]
+
+    def names_on(self, line: int | None) -> list[str]:
+        """The names on a line, `self.name` as one, the first ones of many."""
+        return NAME.findall(self.code(line))[:MAX_NAMES]
 
     def definition_of(self, name: str, before: int) -> int | None:
         """Where a name gets its value: the nearest line above, for `self.name` else the first."""

@@ -47,7 +47,7 @@ def short(name: object, limit: int = MAX_NAME) -> str:
 
 def _number(value: object) -> int | None:
     """A line or column as the candidate's exception tells it: it may hold anything."""
-    return value if type(value) is int and 0 < value < 2**31 else None
+    return value if type(value) is int and 0 <= value < 2**31 else None
 
 
 def _text(error: BaseException) -> str:
@@ -84,8 +84,12 @@ def _missing_name(error: BaseException) -> tuple[str | None, str | None, tuple[s
         return wanted, f"module {error.name}", _near(wanted, dir(module) if module else ())
     if isinstance(error, AttributeError) and isinstance(error.name, str):
         return error.name, _owner(error.obj), _near(error.name, _names(error.obj))
-    if isinstance(error, NameError) and isinstance(error.name, str):
-        return error.name, "scope", _near(error.name, _scope(error))
+    if isinstance(error, NameError):
+        # A local name that has no value yet stands in the text alone.
+        wanted = (
+            error.name if isinstance(error.name, str) else _text(error).partition("'")[2].partition("'")[0]
+        )
+        return wanted, "scope", _near(wanted, _scope(error))
     return None, None, ()
 
 
