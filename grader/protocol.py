@@ -80,7 +80,8 @@ class Describe(Message, tag="describe"):
 class Call(Message, tag="call"):
     """Set parameters (tensors `p:<name>`), then call forward with tensors `x` and, if present, `mask`.
 
-    With tensor `cotangent` the gradients of sum(output * cotangent) are sent back.
+    With tensor `cotangent` the gradients of sum(output * cotangent) are sent back. With `dispatch` the
+    operations are recorded: as they are called, or with a cotangent those below autograd, also of backward.
     """
 
     instance: int
@@ -196,8 +197,9 @@ class Called(Message, tag="called"):
     shape: tuple[int, ...] = ()
     training_after: bool = False  # another mode than the call's: forward switched the module or a part of it
     trace: tuple[TraceEntry, ...] = ()
-    dispatched: tuple[str, ...] = ()  # names of the operations below autograd
+    dispatched: tuple[str, ...] = ()  # names of the operations: "aten.bmm"
     dispatched_lines: dict[str, int] = {}
+    followed: bool = False  # the output was seen to come from x, by products one inside the other
     backward: Failure | None = None
 
 

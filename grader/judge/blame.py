@@ -8,23 +8,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
+import torch
+
 from grader.judge import probes
-from grader.judge.calls import CONVOLUTIONS, CUTS, DROPS, MASKINGS, NORMALISERS, PRODUCTS, SCALINGS, SPLITS
+from grader.judge.calls import CUTS, DROPS, MASKINGS, NORMALISERS, PRODUCTS, SCALINGS, SPLITS
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Asked, Observation
 from grader.judge.source import Source
-from grader.protocol import Failure, TraceEntry
+from grader.protocol import Called, Failure, TraceEntry
 
 IN_PLACE = re.compile(r"[a-z]\w*_$|__i\w+__$|__setitem__$")
-# Operations below autograd that only the banned functions use.
-BANNED_BELOW = re.compile(
-    r"^_?scaled_dot_product|^_safe_softmax$|_multi_head_attention$|^_transformer_encoder"
+# Attention that comes with torch: operations, at any level below, and functions.
+LIBRARY = re.compile(
+    r"^(aten|torch)\.\w*(attention|attn|dot_product|sdp|multi_?head|transformer|safe_softmax)"
 )
-PRODUCTS_BELOW = frozenset(
-    {"bmm", "mm", "matmul", "addmm", "baddbmm", "dot", "mv", "linear", "mkldnn_linear"}
-)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One mode with all operations recorded: as they are called, and below autograd, there with backward."""
+
+    where: str
+    above: Asked
+    below: Asked
+
+    @property
+    def called(self) -> list[Called]:
+        """What came of them; of the first nothing where forward itself asks for gradients."""
+        return [seen.called for seen in (self.above.seen, self.below.seen) if seen.called is not None]
+
+    @property
+    def followed(self) -> bool:
+        return bool(self.called) and all(called.followed for called in self.called)
 
 
 class Blame:
@@ -48,10 +66,23 @@ class Blame:
         return self.masked or self.unmasked
 
     @cached_property
-    def dispatched(self) -> Asked:
-        """One call under both recorders."""
-        drawn = self._candidate.draw(probes.UNMASKED[0])
-        return self._candidate.ask(self._candidate.rig(), drawn, trace=True, dispatch=True)
+    def recorded(self) -> tuple[Recorded, ...]:
+        """Each mode with every operation recorded."""
+        masked = {" under a mask": probes.MASKED[0]} if self._candidate.kata.takes_mask else {}
+        return tuple(
+            self._record(mode + mask, probe, training=training)
+            for mask, probe in {"": probes.UNMASKED[0], **masked}.items()
+            for mode, training in (("in eval mode", False), ("in training", True))
+        )
+
+    def _record(self, where: str, probe: probes.Probe, *, training: bool) -> Recorded:
+        candidate, drawn = self._candidate, self._candidate.draw(probe)
+        rig, back = candidate.rig(), torch.ones_like(drawn.x)
+        return Recorded(
+            where,
+            candidate.ask(rig, drawn, training=training, dispatch=True),
+            candidate.ask(rig, drawn, training=training, dispatch=True, trace=True, cotangent=back),
+        )
 
     def last(self) -> int | None:
         """The line that makes forward's result: the last traced one, else its `return`."""
@@ -80,23 +111,21 @@ class Blame:
             for probe in candidate.standard_probes
             if probe.name == "base"
         ]
-        traces = [self.unmasked, self.masked, _trace(seen), _trace([self.dispatched.seen])]
+        below = [call.below.seen for call in self.recorded]
+        traces = [self.unmasked, self.masked, *(_trace([one]) for one in (*seen, *below))]
         for entry in (entry for trace in traces for entry in trace):
-            if entry.call in banned:
-                return entry.call, entry.line
-        called = self.dispatched.seen.called
-        for name in called.dispatched if called else ():
-            if BANNED_BELOW.search(name):
-                return name.lstrip("_"), (called.dispatched_lines.get(name) if called else None)
+            call = entry.call.partition(".")[0]  # without the name of the overload
+            if call in banned or LIBRARY.match(f"torch.{call}"):
+                return call.lstrip("_"), entry.line
+        for called in (called for call in self.recorded for called in call.called):
+            for name in called.dispatched:
+                if LIBRARY.match(name):
+                    return name.rpartition(".")[2].lstrip("_"), called.dispatched_lines.get(name)
         return None
 
-    def has_products(self) -> bool:
-        """Whether any matrix product was seen: without one nobody can certify how the answer computes."""
-        called = self.dispatched.seen.called
-        seen = {entry.call for entry in self.unmasked} & (PRODUCTS | CONVOLUTIONS | {"linear"})
-        below = set(called.dispatched if called else ()) & (PRODUCTS_BELOW | CONVOLUTIONS)
-        elementwise = any(entry.call in ("mul", "sum") for entry in self.unmasked)
-        return bool(seen or below or elementwise)
+    def not_followed(self) -> list[str]:
+        """The modes in which nobody saw how the output comes about, so nobody can certify it."""
+        return [call.where for call in self.recorded if not call.followed]
 
     # labels ---------------------------------------------------------------------------------------------
 

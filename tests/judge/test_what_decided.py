@@ -29,7 +29,7 @@ def hangs(when: str) -> tuple[str, str]:
 
 
 def hangs_from_call(number: int) -> tuple[tuple[str, str], ...]:
-    """Too slow for the whole grade, wherever that shows; a size is spelled out that has nothing to do with it."""
+    """Too slow for the whole grade, wherever that shows; the size that is spelled out is no cause of it."""
     counted = f"{START}        CALLS.append(1024)\n        while len(CALLS) > {number}:\n            pass\n"
     return (START, counted), ("\n\nclass ", "\n\nCALLS = []\n\n\nclass ")
 
