@@ -29,20 +29,15 @@ LIBRARY = re.compile(
 
 @dataclass(frozen=True)
 class Recorded:
-    """One mode with all operations recorded: as they are called, and below autograd, there with backward."""
+    """One mode with all operations recorded: as they are called, in training below autograd too, and back."""
 
     where: str
-    above: Asked
-    below: Asked
+    calls: tuple[Asked, ...]
 
     @property
     def called(self) -> list[Called]:
-        """What came of them; of the first nothing where forward itself asks for gradients."""
-        return [seen.called for seen in (self.above.seen, self.below.seen) if seen.called is not None]
-
-    @property
-    def followed(self) -> bool:
-        return bool(self.called) and all(called.followed for called in self.called)
+        """What came of them: nothing where forward itself asks for gradients, which above there are not."""
+        return [asked.seen.called for asked in self.calls if asked.seen.called is not None]
 
 
 class Blame:
@@ -76,12 +71,15 @@ class Blame:
         )
 
     def _record(self, where: str, probe: probes.Probe, *, training: bool) -> Recorded:
+        candidate = self._candidate
+        above = candidate.ask(candidate.rig(), candidate.draw(probe), training=training, dispatch=True)
+        return Recorded(where, (above, self._below(probe, training=True)) if training else (above,))
+
+    def _below(self, probe: probes.Probe, *, training: bool) -> Asked:
         candidate, drawn = self._candidate, self._candidate.draw(probe)
-        rig, back = candidate.rig(), torch.ones_like(drawn.x)
-        return Recorded(
-            where,
-            candidate.ask(rig, drawn, training=training, dispatch=True),
-            candidate.ask(rig, drawn, training=training, dispatch=True, trace=True, cotangent=back),
+        back = torch.ones_like(drawn.x)
+        return candidate.ask(
+            candidate.rig(), drawn, training=training, dispatch=True, trace=True, cotangent=back
         )
 
     def last(self) -> int | None:
@@ -111,7 +109,7 @@ class Blame:
             for probe in candidate.standard_probes
             if probe.name == "base"
         ]
-        below = [call.below.seen for call in self.recorded]
+        below = [asked.seen for call in self.recorded for asked in call.calls]
         traces = [self.unmasked, self.masked, *(_trace([one]) for one in (*seen, *below))]
         for entry in (entry for trace in traces for entry in trace):
             call = entry.call.partition(".")[0]  # without the name of the overload
@@ -125,7 +123,14 @@ class Blame:
 
     def not_followed(self) -> list[str]:
         """The modes in which nobody saw how the output comes about, so nobody can certify it."""
-        return [call.where for call in self.recorded if not call.followed]
+        return [call.where for call in self.recorded if not self._is_followed(call)]
+
+    def _is_followed(self, call: Recorded) -> bool:
+        called = call.called
+        if not called:
+            below = self._below(call.calls[0].seen.probe, training=False).seen.called
+            called = [] if below is None else [below]
+        return bool(called) and all(one.followed for one in called)
 
     # labels ---------------------------------------------------------------------------------------------
 

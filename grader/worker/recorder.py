@@ -35,6 +35,7 @@ _UNINTERESTING = frozenset({"dim", "size", "numel", "is_floating_point", "stride
 _PRODUCT = re.compile(
     r"mm(_|$)|matmul|^(mv|ger|kron|cdist|einsum)$|^addm|^addr|dot|inner|outer|linear$|^_?conv|^mul|addcmul"
 )
+_SQUARE = re.compile(r"^(pow|square)_?$|norm$")  # |q - k|² is a product as well
 # Operations that take no more than the size of a tensor.
 _SIZE_ONLY = re.compile(r"_like$|^new_")
 _NESTED = 2  # attention is a product (the mix) with a product (the scores) inside
@@ -127,6 +128,7 @@ class Dispatched(TorchDispatchMode):
         self._known: set[int] = {self._place(value) for value in _state(module)}
         self._nested: dict[int, int] = {self._place(x): 0}
         self._unseen = False
+        self._followed: bool | None = None  # until forward is over
         self.lines: dict[str, int] = {}
         self.names: dict[str, None] = {}
 
@@ -140,6 +142,8 @@ class Dispatched(TorchDispatchMode):
         kwargs = kwargs or {}
         name = str(getattr(func, "overloadpacket", func))[:80]
         self._note(name)
+        if self._followed is not None:
+            return func(*args, **kwargs)
         places = [(value, self._place(value)) for value in _tensors(args, kwargs)]
         result = func(*args, **kwargs)
         self._follow(name.rpartition(".")[2], places, result)
@@ -147,9 +151,11 @@ class Dispatched(TorchDispatchMode):
 
     def followed(self, output: object) -> bool:
         """Whether the output was seen to come from x, by a product in a product, and from nothing else."""
-        if self._unseen or len(self.names) >= MAX_DISPATCHED or not isinstance(output, Tensor):
-            return False
-        return self._nested.get(self._place(output), 0) >= _NESTED
+        if self._followed is None:
+            nested = self._nested.get(self._place(output), 0) if isinstance(output, Tensor) else 0
+            whole = not self._unseen and len(self.names) < MAX_DISPATCHED
+            self._followed = whole and nested >= _NESTED
+        return self._followed
 
     def _note(self, name: str) -> None:
         if name in self.names or len(self.names) >= MAX_DISPATCHED:
@@ -167,6 +173,7 @@ class Dispatched(TorchDispatchMode):
             if place not in self._nested and place not in self._known and value.grad_fn is not None:
                 self._unseen = True  # computed where nobody looked
         product = len(inside) > 1 and _PRODUCT.search(name) is not None
+        product = product or (bool(inside) and _SQUARE.search(name) is not None)
         if product:
             for function in _library_functions():
                 self._note(function)
@@ -206,7 +213,7 @@ def _library_functions() -> Iterator[str]:
     last = max(line for *_, line in code.co_lines() if line is not None)
     scripted = symbolize_tracebacks([gather_traceback(python=False, script=True, cpp=False)])[0]
     if frame is not None or any(
-        place["filename"] == code.co_filename and code.co_firstlineno <= place["line"] <= last
+        place["filename"] == code.co_filename and code.co_firstlineno <= int(place["line"]) <= last
         for place in scripted
     ):
         yield f"torch.{code.co_name}"

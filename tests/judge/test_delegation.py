@@ -267,6 +267,8 @@ SOURCES = {
     "per sample": "torch.stack([torch.mm(torch.softmax(torch.addmm(torch.zeros(5, 5), a, b.t()), 1), c)"
     " for a, b, c in zip(q, k, v)])",
     "vmapped": "torch.vmap(lambda a, b, c: torch.softmax(a @ b.T / 4, -1) @ c)(q, k, v)",
+    "by squared distances": "torch.softmax((k.pow(2).sum(-1)[:, None] - (q[:, :, None] - k[:, None]).pow(2)"
+    ".sum(-1)) / 8, -1) @ v",
     "into a buffer": "self.into(torch.empty_like(q), torch.softmax(q @ k.mT / 4, -1), v)",
     "by a gradient": "torch.autograd.grad(torch.logsumexp((s := q @ k.mT / 4), -1).sum(), s,"
     " create_graph=True)[0] @ v",
