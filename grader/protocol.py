@@ -97,7 +97,8 @@ class Describe(Message, tag="describe"):
 class Call(Message, tag="call"):
     """Set parameters (tensors `p:<name>`), then call forward with tensors `x` and, if present, `mask`.
 
-    With tensor `cotangent` the gradients of sum(output * cotangent) are sent back.
+    With tensor `cotangent` the gradients of sum(output * cotangent) are sent back. With `dispatch` the
+    operations are recorded: as they are called, or with a cotangent those below autograd, also of backward.
     """
 
     instance: int
@@ -215,9 +216,10 @@ class Called(Message, tag="called"):
     shape: Shape = ()
     training_after: bool = False  # another mode than the call's: forward switched the module or a part of it
     trace: Annotated[tuple[TraceEntry, ...], Meta(max_length=MAX_ENTRIES)] = ()
-    # names of the operations below autograd, and the line that led to each
+    # names of the operations ("aten.bmm"), and the line that led to each
     dispatched: Annotated[tuple[Name, ...], Meta(max_length=MAX_DISPATCHED)] = ()
     dispatched_lines: Annotated[dict[Name, Line], Meta(max_length=MAX_DISPATCHED)] = {}
+    followed: bool = False  # the output was seen to come from x, by products one inside the other
     backward: Failure | None = None
 
 

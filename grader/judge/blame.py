@@ -8,24 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
+import torch
+
 from grader.judge import probes
-from grader.judge.calls import (
-    CONVOLUTIONS,
-    CUTS,
-    DROPS,
-    MASKINGS,
-    NORMALISERS,
-    PRODUCTS,
-    SCALINGS,
-    SPLITS,
-    STAND_INS,
-)
+from grader.judge.calls import CUTS, DROPS, MASKINGS, NORMALISERS, PRODUCTS, SCALINGS, SPLITS, STAND_INS
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Asked, Observation
 from grader.judge.source import Source
-from grader.protocol import Failure, TraceEntry
+from grader.protocol import Called, Failure, TraceEntry
 
 # What the scores are divided or multiplied by on a line, and whether a definition computes anything.
 DIVISOR = re.compile(
@@ -34,13 +27,23 @@ DIVISOR = re.compile(
 COMPUTED = re.compile(r"sqrt|\*\*|/|=\s{0,9}\(?\d|\*\s{0,9}\d|\d\s{0,9}\*|_features")
 CHAINED = re.compile(r"\(\s{0,9}(?:q|k|v|query|key|value)\w{0,20}\s{0,9}\)", re.IGNORECASE)
 IN_PLACE = re.compile(r"[a-z]\w*_$|__i\w+__$|__setitem__$")
-# Operations below autograd that only the banned functions use.
-BANNED_BELOW = re.compile(
-    r"^_?scaled_dot_product|^_safe_softmax$|_multi_head_attention$|^_transformer_encoder"
+# Attention that comes with torch: operations, at any level below, and functions.
+LIBRARY = re.compile(
+    r"^(aten|torch)\.\w*(attention|attn|dot_product|sdp|multi_?head|transformer|safe_softmax)"
 )
-PRODUCTS_BELOW = frozenset(
-    {"bmm", "mm", "matmul", "addmm", "baddbmm", "dot", "mv", "linear", "mkldnn_linear"}
-)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One mode with all operations recorded: as they are called, in training below autograd too, and back."""
+
+    where: str
+    calls: tuple[Asked, ...]
+
+    @property
+    def called(self) -> list[Called]:
+        """What came of them: nothing where forward itself asks for gradients, which above there are not."""
+        return [asked.seen.called for asked in self.calls if asked.seen.called is not None]
 
 
 class Blame:
@@ -64,10 +67,26 @@ class Blame:
         return self.masked or self.unmasked
 
     @cached_property
-    def dispatched(self) -> Asked:
-        """One call under both recorders."""
-        drawn = self._candidate.draw(probes.UNMASKED[0])
-        return self._candidate.ask(self._candidate.rig(), drawn, trace=True, dispatch=True)
+    def recorded(self) -> tuple[Recorded, ...]:
+        """Each mode with every operation recorded."""
+        masked = {" under a mask": probes.MASKED[0]} if self._candidate.kata.takes_mask else {}
+        return tuple(
+            self._record(mode + mask, probe, training=training)
+            for mask, probe in {"": probes.UNMASKED[0], **masked}.items()
+            for mode, training in (("in eval mode", False), ("in training", True))
+        )
+
+    def _record(self, where: str, probe: probes.Probe, *, training: bool) -> Recorded:
+        candidate = self._candidate
+        above = candidate.ask(candidate.rig(), candidate.draw(probe), training=training, dispatch=True)
+        return Recorded(where, (above, self._below(probe, training=True)) if training else (above,))
+
+    def _below(self, probe: probes.Probe, *, training: bool) -> Asked:
+        candidate, drawn = self._candidate, self._candidate.draw(probe)
+        back = torch.ones_like(drawn.x)
+        return candidate.ask(
+            candidate.rig(), drawn, training=training, dispatch=True, trace=True, cotangent=back
+        )
 
     @cached_property
     def trained(self) -> tuple[TraceEntry, ...]:
@@ -101,23 +120,28 @@ class Blame:
             for probe in candidate.standard_probes
             if probe.name == "base"
         ]
-        traces = [self.unmasked, self.masked, _trace(seen), _trace([self.dispatched.seen])]
+        below = [asked.seen for call in self.recorded for asked in call.calls]
+        traces = [self.unmasked, self.masked, *(_trace([one]) for one in (*seen, *below))]
         for entry in (entry for trace in traces for entry in trace):
-            if entry.call in banned:
-                return entry.call, entry.line
-        called = self.dispatched.seen.called
-        for name in called.dispatched if called else ():
-            if BANNED_BELOW.search(name):
-                return name.lstrip("_"), (called.dispatched_lines.get(name) if called else None)
+            call = entry.call.partition(".")[0]  # without the name of the overload
+            if call in banned or LIBRARY.match(f"torch.{call}"):
+                return call.lstrip("_"), entry.line
+        for called in (called for call in self.recorded for called in call.called):
+            for name in called.dispatched:
+                if LIBRARY.match(name):
+                    return name.rpartition(".")[2].lstrip("_"), called.dispatched_lines.get(name)
         return None
 
-    def has_products(self) -> bool:
-        """Whether any matrix product was seen: without one nobody can certify how the answer computes."""
-        called = self.dispatched.seen.called
-        seen = {entry.call for entry in self.unmasked} & (PRODUCTS | CONVOLUTIONS | {"linear"})
-        below = set(called.dispatched if called else ()) & (PRODUCTS_BELOW | CONVOLUTIONS)
-        elementwise = any(entry.call in ("mul", "sum") for entry in self.unmasked)
-        return bool(seen or below or elementwise)
+    def not_followed(self) -> list[str]:
+        """The modes in which nobody saw how the output comes about, so nobody can certify it."""
+        return [call.where for call in self.recorded if not self._is_followed(call)]
+
+    def _is_followed(self, call: Recorded) -> bool:
+        called = call.called
+        if not called:
+            below = self._below(call.calls[0].seen.probe, training=False).seen.called
+            called = [] if below is None else [below]
+        return bool(called) and all(one.followed for one in called)
 
     # labels ---------------------------------------------------------------------------------------------
 

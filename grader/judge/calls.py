@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 PRODUCTS = frozenset({"matmul", "bmm", "mm", "einsum", "baddbmm", "tensordot", "__matmul__", "__rmatmul__"})
-CONVOLUTIONS = frozenset({"conv1d", "conv2d", "convolution"})  # a product as well, unusually written
 SCALINGS = frozenset(
     {
         "div",

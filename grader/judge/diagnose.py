@@ -55,7 +55,10 @@ COVERED_BY = {
 
 
 def diagnose(bench: Bench, outcomes: Sequence[Outcome]) -> tuple[Diagnosis, ...]:
-    """All mistakes that are known to have been made, the telling one first."""
+    """All mistakes that are known to have been made, the telling one first.
+
+    What costs points only comes after what costs the pass, and is left to its check where that has no name.
+    """
     entries: list[Diagnosis] = []
     ran = any(seen.output is not None for seen in bench.candidate.observations)
     explanation = bench.steps.explanation if ran else None
@@ -63,6 +66,17 @@ def diagnose(bench: Bench, outcomes: Sequence[Outcome]) -> tuple[Diagnosis, ...]
         entries += _explained(bench, explanation)
     elif ran and explanation is None:
         entries += _hunches(bench)
+    kata = bench.candidate.kata
+    decided = [outcome for outcome in outcomes if outcome.raised is not None and outcome.is_required(kata)]
+    others = [outcome for outcome in outcomes if outcome not in decided]
+    _add_named(bench, entries, decided)
+    if entries or not decided:
+        _add_named(bench, entries, others)
+    return tuple(entries)
+
+
+def _add_named(bench: Bench, entries: list[Diagnosis], outcomes: Sequence[Outcome]) -> None:
+    """The mistakes that failed checks name, where they are new."""
     named = {label for entry in entries for label in entry.mistakes}
     for outcome in outcomes:
         failed = outcome.raised
@@ -72,7 +86,6 @@ def diagnose(bench: Bench, outcomes: Sequence[Outcome]) -> tuple[Diagnosis, ...]
             continue
         named.add(failed.mistake)
         entries.append(_named(bench, failed.mistake, failed.line, sentence=failed.sentence, fix=failed.fix))
-    return tuple(entries)
 
 
 def _hunches(bench: Bench) -> list[Diagnosis]:

@@ -107,11 +107,12 @@ def _on_fused_calls(bench: Bench) -> Iterator[Note]:
 
 
 def _on_forward(bench: Bench, passed: bool) -> Iterator[Note]:
-    if passed and not bench.blame.has_products():
+    hidden = bench.blame.not_followed() if passed else []
+    if hidden:
         yield Note(
             id="not_traceable",
-            text="The output is right, but no matrix product of yours was seen, so how it is computed cannot"
-            " be certified. A person should look at the code.",
+            text=f"The output is right, but nobody saw it come out of matrix products ({', '.join(hidden)}),"
+            " so how it is computed cannot be certified. A person should look at the code.",
         )
     if not passed or not bench.candidate.kata.takes_mask:
         return

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from grader.catalog import Kata
 from grader.errors import GraderFault
 from grader.judge.bench import Bench
 from grader.judge.blame import Blame
@@ -43,6 +44,11 @@ class Outcome:
     id: str
     info: CheckInfo
     raised: BaseException | None
+
+    def is_required(self, kata: Kata) -> bool:
+        """Whether the pass depends on it: by its concept, and by how it failed."""
+        optional = any(concept.id == self.info.concept and not concept.required for concept in kata.concepts)
+        return not optional and not (isinstance(self.raised, CheckFailed) and not self.raised.required)
 
 
 @dataclass(eq=False)  # pytest keeps its plugins in sets

@@ -13,14 +13,13 @@ from grader.records import CheckRecord, ConceptRecord, Status, Verdict
 
 def check_records(outcomes: Sequence[Outcome], kata: Kata, bench: Bench) -> tuple[CheckRecord, ...]:
     """One record a check, in the order of the kata's concepts; the end-to-end gates come last."""
-    optional = {concept.id for concept in kata.concepts if not concept.required}
     order = {concept.id: place for place, concept in enumerate(kata.concepts)}
     ordered = sorted(outcomes, key=lambda outcome: order.get(outcome.info.concept, len(order)))
-    return tuple(_record(outcome, optional, bench) for outcome in ordered)
+    return tuple(_record(outcome, kata, bench) for outcome in ordered)
 
 
-def _record(outcome: Outcome, optional: set[str], bench: Bench) -> CheckRecord:
-    required = outcome.info.concept not in optional
+def _record(outcome: Outcome, kata: Kata, bench: Bench) -> CheckRecord:
+    required = outcome.is_required(kata)
     raised = outcome.raised
     if raised is None:
         return CheckRecord(
@@ -48,7 +47,7 @@ def _record(outcome: Outcome, optional: set[str], bench: Bench) -> CheckRecord:
         concept=outcome.info.concept,
         title=outcome.info.title,
         status="failed",
-        required=required and raised.required,
+        required=required,
         message=raised.message,
         expected=raised.expected,
         actual=raised.actual,

@@ -226,7 +226,7 @@ def _checks(grade: Grade, kata: Kata, source: Source) -> ChecksSection | None:
     if not grade.checks:
         return None
     failed = [check for check in grade.checks if check.status == "failed"]
-    failed.sort(key=lambda check: (check.concept == END_TO_END, not check.required))
+    failed.sort(key=lambda check: (not check.required, check.concept == END_TO_END))
     reasons: dict[str | None, list[str]] = {}
     for check in grade.checks:
         if check.status == "not_reached":

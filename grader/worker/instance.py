@@ -63,23 +63,24 @@ class Instance:
         mask = tensors["mask"].clone() if "mask" in tensors else None
         cotangent = tensors.get("cotangent")
         leaf = x.requires_grad_(True) if cotangent is not None else x
-        watch = _Watch(self, request)
+        watch = _Watch(self, request, leaf)
         try:
             parts = self._switch(request.training)
             with watch, torch.set_grad_enabled(True):
                 returned = _forward(self.module, leaf, mask, request.mask_keyword)
         except BaseException as error:  # noqa: BLE001 - whatever it raises is the candidate's
             return describe(error, "forward", self.file_name, watch.entries[-12:]), {}
-        called, reply = _pack(returned, watch, training_after=_mode_after(parts, request.training))
+        called, reply = _pack(returned, training_after=_mode_after(parts, request.training))
+        called = msgspec.structs.replace(called, followed=watch.followed(_first(returned)))
         if request.trace or cotangent is None:
             reply["x_after"] = _plain(x)
             if mask is not None:
                 reply["mask_after"] = _plain(mask)
         if cotangent is not None and "output" in reply:
-            failure = _gradients(returned, leaf, named, cotangent, reply, self.file_name)
+            failure = _gradients(returned, leaf, named, cotangent, reply, self.file_name, watch)
             if failure is not None:
                 called = msgspec.structs.replace(called, backward=failure)
-        return called, reply
+        return watch.told(called), reply
 
     def _switch(self, training: bool) -> list[nn.Module]:
         """Into the mode by the module's own `train`, which it may override; if that fails to, by torch's.
@@ -108,16 +109,24 @@ def build(cls: type[nn.Module], request: Build, file_name: str) -> Instance | Fa
 
 
 class _Watch(contextlib.ExitStack):
-    """The recorders that a call asked for, as one context."""
+    """The recorders that a call asked for, as one context; of `forward`, and again of `backward`.
 
-    def __init__(self, instance: Instance, request: Call) -> None:
+    Where no gradient is wanted, operations are recorded as they were called, above autograd: below, the
+    library's attention is a product, a softmax and a product like everybody's. The code cannot tell:
+    gradients are enabled as ever.
+    """
+
+    def __init__(self, instance: Instance, request: Call, x: Tensor) -> None:
         super().__init__()
+        self._whole = request.dispatch and not x.requires_grad
         self.recorder = Recorder(instance.file_name, instance.module) if request.trace else None
-        self.dispatched = Dispatched(instance.file_name) if request.dispatch else None
+        self.dispatched = Dispatched(instance.file_name, x, instance.module) if request.dispatch else None
         self.calm = Calm() if request.calm else None
 
     def __enter__(self) -> Self:
         super().__enter__()
+        if self._whole:
+            self.enter_context(torch._C._AutoDispatchBelowAutograd())
         for mode in (self.dispatched, self.calm, self.recorder):
             if mode is not None:
                 self.enter_context(mode)
@@ -126,6 +135,18 @@ class _Watch(contextlib.ExitStack):
     @property
     def entries(self) -> tuple[TraceEntry, ...]:
         return tuple(self.recorder.entries) if self.recorder else ()
+
+    def followed(self, output: object) -> bool:
+        return self.dispatched is not None and self.dispatched.followed(output)
+
+    def told(self, called: Called) -> Called:
+        """The reply with what was recorded."""
+        return msgspec.structs.replace(
+            called,
+            trace=self.entries,
+            dispatched=tuple(self.dispatched.names) if self.dispatched else (),
+            dispatched_lines=dict(self.dispatched.lines) if self.dispatched else {},
+        )
 
 
 def _owner(module: nn.Module, name: str) -> str:
@@ -157,7 +178,7 @@ def _mode_after(parts: Sequence[nn.Module], training: bool) -> bool:
     return training == all(bool(part.training) is training for part in parts)
 
 
-def _pack(returned: object, watch: _Watch, *, training_after: bool) -> tuple[Called, dict[str, Tensor]]:
+def _pack(returned: object, *, training_after: bool) -> tuple[Called, dict[str, Tensor]]:
     first = _first(returned)
     tensors: dict[str, Tensor] = {}
     odd = _oddity(first) if isinstance(first, Tensor) else ""
@@ -177,9 +198,6 @@ def _pack(returned: object, watch: _Watch, *, training_after: bool) -> tuple[Cal
         odd=odd,
         shape=tuple(Tensor.size(first))[:MAX_DIMENSIONS] if isinstance(first, Tensor) else (),
         training_after=training_after,
-        trace=watch.entries,
-        dispatched=tuple(watch.dispatched.names) if watch.dispatched else (),
-        dispatched_lines=dict(watch.dispatched.lines) if watch.dispatched else {},
     )
     return called, tensors
 
@@ -210,6 +228,7 @@ def _gradients(
     cotangent: Tensor,
     reply: dict[str, Tensor],
     file_name: str,
+    watch: _Watch,
 ) -> Failure | None:
     """Gradients of sum(output * cotangent); an absent tensor means that no gradient arrived."""
     output = _first(returned)
@@ -221,7 +240,10 @@ def _gradients(
     try:
         # As one number: a gradient of the output would make torch import its symbolic shapes, 0.3 s.
         # By `backward`, as in training: not everything that works there works with `torch.autograd.grad`.
-        with torch.enable_grad():  # the answer may have switched it off for all that is outside of forward
+        with (
+            watch,
+            torch.enable_grad(),
+        ):  # the answer may have switched it off for all that is outside of forward
             (output * cotangent.to(output.dtype)).sum().backward()
         found = [value.grad for value in wanted.values()]
     except BaseException as error:  # noqa: BLE001 - a custom backward is the candidate's code

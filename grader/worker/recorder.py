@@ -1,21 +1,25 @@
 """What torch was asked to do, from which line of the candidate's file.
 
 `Recorder` is a `TorchFunctionMode`: it sees Python-level calls with their shapes. It is blind to scripted
-code, to other threads and to disabled torch functions; `Dispatched` sees the operations below autograd,
-also from the first and the last of these. Neither can make an answer pass: they explain, and they find
-banned calls.
+code, to other threads and to disabled torch functions. `Dispatched` sees the operations themselves, also from
+the first and the last of these, and follows x through them: what another thread or an operator of somebody
+else's computed comes from nowhere. Neither can make an answer pass: they explain, they find banned calls, and
+they say whether the output was seen to be made.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from types import FrameType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._C._profiler import gather_traceback, symbolize_tracebacks
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -23,6 +27,7 @@ from grader.protocol import MAX_AXES, TraceEntry
 
 MAX_ENTRIES = 300
 MAX_NUMBERS = 4
+MAX_INPUTS = 4
 MAX_DISPATCHED = 200
 DROPOUTS = frozenset(
     {
@@ -39,6 +44,15 @@ DROPOUTS = frozenset(
     }
 )
 _UNINTERESTING = frozenset({"dim", "size", "numel", "is_floating_point", "stride", "is_complex"})
+
+# Operations that multiply their tensors with each other.
+_PRODUCT = re.compile(
+    r"mm(_|$)|matmul|^(mv|ger|kron|cdist|einsum)$|^addm|^addr|dot|inner|outer|linear$|^_?conv|^mul|addcmul"
+)
+_SQUARE = re.compile(r"^(pow|square)_?$|norm$")  # |q - k|² is a product as well
+# Operations that take no more than the size of a tensor.
+_SIZE_ONLY = re.compile(r"_like$|^new_")
+_NESTED = 2  # attention is a product (the mix) with a product (the scores) inside
 
 
 class Recorder(TorchFunctionMode):
@@ -83,7 +97,7 @@ class Recorder(TorchFunctionMode):
         if line is None:
             return
         first = result[0] if isinstance(result, tuple | list) and result else result
-        inputs = _tensors(args, kwargs)
+        inputs = list(islice(_tensors(args, kwargs), MAX_INPUTS))
         self.entries.append(
             TraceEntry(
                 line=line,
@@ -131,11 +145,20 @@ class Calm(TorchFunctionMode):
 
 
 class Dispatched(TorchDispatchMode):
-    """Notes the names of the operations below autograd, with the first line that led to each."""
+    """Notes the names of the operations, with the first line that led to each, and follows x to the output.
 
-    def __init__(self, file_name: str) -> None:
+    A tensor is known by its memory, which is kept until the end so that no other takes its place. What is
+    computed from x carries how many products of such tensors lie one inside the other.
+    """
+
+    def __init__(self, file_name: str, x: Tensor, module: nn.Module) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._file_name = file_name
+        self._kept: list[object] = []
+        self._known: set[int] = {self._place(value) for value in _state(module)}
+        self._nested: dict[int, int] = {self._place(x): 0}
+        self._unseen = False
+        self._followed: bool | None = None  # until forward is over
         self.lines: dict[str, int] = {}
         self.names: dict[str, None] = {}
 
@@ -146,21 +169,84 @@ class Dispatched(TorchDispatchMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        name = str(getattr(func, "overloadpacket", func)).rpartition(".")[2][:80]
-        if name not in self.names and len(self.names) < MAX_DISPATCHED:
-            self.names[name] = None
-            frame: FrameType | None = sys._getframe(1)
-            while frame is not None and frame.f_code.co_filename != self._file_name:
-                frame = frame.f_back
-            if frame is not None:
-                self.lines[name] = frame.f_lineno
-        return func(*args, **(kwargs or {}))
+        kwargs = kwargs or {}
+        name = str(getattr(func, "overloadpacket", func))[:80]
+        self._note(name)
+        if self._followed is not None:
+            return func(*args, **kwargs)
+        places = [(value, self._place(value)) for value in _tensors(args, kwargs)]
+        result = func(*args, **kwargs)
+        self._follow(name.rpartition(".")[2], places, result)
+        return result
+
+    def followed(self, output: object) -> bool:
+        """Whether the output was seen to come from x, by a product in a product, and from nothing else."""
+        if self._followed is None:
+            nested = self._nested.get(self._place(output), 0) if isinstance(output, Tensor) else 0
+            whole = not self._unseen and len(self.names) < MAX_DISPATCHED
+            self._followed = whole and nested >= _NESTED
+        return self._followed
+
+    def _note(self, name: str) -> None:
+        if name in self.names or len(self.names) >= MAX_DISPATCHED:
+            return
+        self.names[name] = None
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None and frame.f_code.co_filename != self._file_name:
+            frame = frame.f_back
+        if frame is not None:
+            self.lines[name] = frame.f_lineno
+
+    def _follow(self, name: str, places: list[tuple[Tensor, int]], result: Any) -> None:
+        inside = [self._nested[place] for _, place in places if place in self._nested]
+        for value, place in places:
+            if place not in self._nested and place not in self._known and value.grad_fn is not None:
+                self._unseen = True  # computed where nobody looked
+        product = len(inside) > 1 and _PRODUCT.search(name) is not None
+        product = product or (bool(inside) and _SQUARE.search(name) is not None)
+        if product:
+            for function in _library_functions():
+                self._note(function)
+        for value in _tensors((result,), {}):
+            place = self._place(value)
+            self._known.add(place)
+            if inside and not _SIZE_ONLY.search(name):
+                self._nested[place] = max(self._nested.get(place, 0), max(inside) + product)
+
+    def _place(self, value: Tensor) -> int:
+        try:
+            kept: object = torch.Tensor.untyped_storage(value)
+            place = kept._cdata  # type: ignore[attr-defined]
+        except (NotImplementedError, RuntimeError):  # sparse: no memory of its own
+            kept, place = value, id(value)
+        self._kept.append(kept)
+        return int(place)
 
 
 # torch wraps the method so that its compiler leaves it alone, and the wrapper imports the compiler: a second
 # for nothing, as nothing here is compiled.
 _plain_dispatch = inspect.unwrap(Dispatched.__torch_dispatch__)
 type.__setattr__(Dispatched, "__torch_dispatch__", _plain_dispatch)
+
+
+def _state(module: nn.Module) -> Iterator[Tensor]:
+    yield from nn.Module.parameters(module)
+    yield from nn.Module.buffers(module)
+
+
+def _library_functions() -> Iterator[str]:
+    """Attention that torch has in Python, and that is being run: as it is, scripted or traced."""
+    code = nn.functional.multi_head_attention_forward.__code__
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    last = max(line for *_, line in code.co_lines() if line is not None)
+    scripted = symbolize_tracebacks([gather_traceback(python=False, script=True, cpp=False)])[0]
+    if frame is not None or any(
+        place["filename"] == code.co_filename and code.co_firstlineno <= int(place["line"]) <= last
+        for place in scripted
+    ):
+        yield f"torch.{code.co_name}"
 
 
 def _call_name(func: Callable[..., Any]) -> str:
@@ -175,14 +261,12 @@ def _shape(value: Any) -> tuple[int, ...]:
     return tuple(torch.Tensor.size(value))[-MAX_AXES:]
 
 
-def _tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
-    found: list[Tensor] = []
+def _tensors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Tensor]:
     for value in (*args, *kwargs.values()):
         if isinstance(value, Tensor):
-            found.append(value)
+            yield value
         elif isinstance(value, list | tuple):
-            found.extend(item for item in value if isinstance(item, Tensor))
-    return found[:4]
+            yield from (item for item in value if isinstance(item, Tensor))
 
 
 def _numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from kata_content.common.checks.premises import require_call, require_some_outpu
 from grader.authoring import (
     Blame,
     Candidate,
+    Failure,
     GradientMeter,
     NotReached,
     Steps,
@@ -186,7 +187,11 @@ def forward_runs_on_every_batch_size_length_and_width(candidate: Candidate, blam
                 f"On {seen.probe.says}: " + problem_text(candidate, seen.problem),
                 expected=f"a tensor of shape {tuple(seen.drawn.x.shape)}",
                 mistake=mistake_behind(seen.problem, candidate)
-                or ("hard_coded_sizes" if blame.source.written_size() else None),
+                or (
+                    "hard_coded_sizes"
+                    if isinstance(seen.problem, Failure) and blame.source.written_size()
+                    else None
+                ),
                 line=problem_line(seen.problem),
             )
         if seen.output is not None and first.output is not None and first.output.shape == first.drawn.x.shape:

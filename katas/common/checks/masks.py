@@ -98,7 +98,9 @@ def _without_mask_mistake(candidate: Candidate, seen: Observation, *, only_here:
 
 
 def mask_mistake(candidate: Candidate, failed: list[Observation]) -> str | None:
-    """The label behind crashes that depend on the mask's dtype or shape."""
+    """The label behind crashes that depend on the mask's dtype or shape; a hang says nothing of either."""
+    if not isinstance(failed[0].problem, Failure):
+        return None
     names = {seen.probe.dtype for seen in failed}
     shapes = {seen.probe.mask for seen in failed}
     every = len(failed) == len(candidate.masked)

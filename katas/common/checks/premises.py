@@ -5,6 +5,7 @@ from __future__ import annotations
 from grader.authoring import (
     Blame,
     Candidate,
+    Failure,
     NotReached,
     Observation,
     Reading,
@@ -32,7 +33,8 @@ def require_call(candidate: Candidate, seen: Observation, expected: str, variati
         label = mistake_behind(seen.problem, candidate)
         if label == "mask_fill_wrong_type":
             label = "mask_not_optional"  # no mask was given
-        vague = label in (None, "transpose_wrong_axes")  # what sizes that do not fit look like as well
+        raised = isinstance(seen.problem, Failure)  # a hang says nothing of sizes
+        vague = raised and label in (None, "transpose_wrong_axes")  # as sizes that do not fit look as well
         written = variations.runs_at_written_sizes() if vague else None
         fail(
             problem_text(candidate, seen.problem),
