@@ -7,13 +7,14 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from grader import migrations
-from grader.database import HistoryUnavailable
+from grader.database import Database, HistoryUnavailable
 from grader.history import History
 from grader.records import Grade, Submission
 
@@ -268,6 +269,18 @@ def test_two_processes_that_begin_a_history_at_once_lose_no_row(history: History
         _, errors = writer.communicate(timeout=60)
         assert (writer.returncode, errors) == (0, "")
     assert len(history.starts(kata="one")) == len(history.starts(kata="two")) == 60
+
+
+def test_a_writer_has_the_file_from_its_first_word_on(history: History) -> None:
+    """Not from its first write: what it read before that would be out of date, and its write refused."""
+    history.take_hint("v3", 3)
+    with closing(Database(history.path, 0.1)) as one, closing(Database(history.path, 0.1)) as other:
+        with one.writing() as connection:
+            connection.execute("SELECT count(*) FROM hints").fetchone()
+            with pytest.raises(HistoryUnavailable, match="in use by another program"), other.writing():
+                pass
+            connection.execute("UPDATE hints SET number = 2")
+        assert [row[0] for row in other.rows("SELECT number FROM hints")] == [2]
 
 
 def test_the_history_uses_a_write_ahead_log(history: History) -> None:

@@ -16,6 +16,7 @@ from grader.catalog import Kata
 from grader.cli.app import App
 from grader.cli.keys import keys
 from grader.cli.main import cli
+from grader.grading import Options
 from grader.records import Grade, Submission
 
 Terminal = Any  # tests/cli/conftest.py
@@ -35,7 +36,15 @@ class Ready:
 
 
 @pytest.fixture
-def watched(kata: Terminal, clock: Any, make_grade: Callable[..., Grade]) -> Callable[..., Any]:
+def graded_with() -> list[Options]:
+    """The options of each grade that was begun."""
+    return []
+
+
+@pytest.fixture
+def watched(
+    kata: Terminal, clock: Any, make_grade: Callable[..., Grade], graded_with: list[Options]
+) -> Callable[..., Any]:
     """Run `kata watch` where each content is graded by its comment; `saves` follow one another."""
 
     def run(*words: str, saves: list[str]) -> Any:
@@ -46,7 +55,8 @@ def watched(kata: Terminal, clock: Any, make_grade: Callable[..., Grade]) -> Cal
             if left:
                 threading.Timer(0.3, kata.write, (NAME, left.pop(0))).start()
 
-        def begin(submission: Submission, asked: Kata, *_: object) -> Ready:
+        def begin(submission: Submission, asked: Kata, _: object, options: Options) -> Ready:
+            graded_with.append(options)
             missed = tuple(submission.source.decode().split()[1:])
             return Ready(make_grade(asked.id, missed=missed), save_next)
 
@@ -63,6 +73,14 @@ def test_it_ends_with_a_pass_and_says_what_is_next(watched: Callable[..., Any]) 
     assert result.stdout.count("now right") == 2
     assert "17 of 17 points" in result.stdout
     assert "kata start" in result.stdout
+
+
+@pytest.mark.parametrize(("words", "engine"), [((), True), (("--no-engine",), False)])
+def test_an_engine_is_used_unless_it_is_declined(
+    watched: Callable[..., Any], graded_with: list[Options], words: tuple[str, ...], engine: bool
+) -> None:
+    assert watched(*words, saves=["#"]).exit_code == 0
+    assert [options.engine for options in graded_with] == [engine]
 
 
 def test_a_file_without_a_kata_is_wrong_usage(kata: Terminal) -> None:

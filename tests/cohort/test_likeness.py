@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from grader.cohort.likeness import alike, fingerprints
 
 ONE = """
@@ -48,3 +50,11 @@ def test_what_many_wrote_says_nothing() -> None:
 
 def test_an_empty_answer_is_like_nothing() -> None:
     assert pairs("", "", "x = 1") == []
+
+
+@pytest.mark.parametrize(("moved", "shares"), [(0, [1.0]), (9, [pytest.approx(82 / 100)]), (11, [])])
+def test_four_fifths_of_both_are_alike_and_less_is_not(moved: int, shares: list[float]) -> None:
+    """Of the marks that either has."""
+    size = 91 if moved == 9 else 89 if moved == 11 else 100
+    one, other = frozenset(range(size)), frozenset(range(moved, size + moved))
+    assert [pair.share for pair in alike([one, other])] == shares
