@@ -1,6 +1,6 @@
 """Faults injected into the program itself, to find out whether its tests notice.
 
-    python -m benchmarks.faults [--count 120] [--seed 20481] [--start 0] [--only TEXT] [--jobs 2]
+    python -m benchmarks.faults [--count 120] [--seed 20481] [--start 0] [--stop N] [--only TEXT]
 
 Each fault is one small change of one node in `grader/`: a statement dropped, a condition negated, a bound ten
 times as large … Places are drawn by the seed over all functions; `faults.toml` names more that a person
@@ -252,7 +252,7 @@ def _constants(node: ast.Constant) -> Iterator[Change]:
     elif isinstance(value, str) and len(value.split()) > 1:
         yield f"{STRING}no last word", setting(lambda twin: setattr(twin, "value", value.rsplit(None, 1)[0]))
     for other in others:
-        yield f"{value} -> {other}", setting(lambda twin, other=other: setattr(twin, "value", other))
+        yield f"{value!r} -> {other!r}", setting(lambda twin, other=other: setattr(twin, "value", other))
 
 
 def _sums(node: ast.BinOp) -> Iterator[Change]:
@@ -457,14 +457,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Which faults in the program do its tests notice?")
     parser.add_argument("--count", type=int, default=COUNT, help="faults to draw, over those that are named")
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--start", type=int, default=0, help="go on from this place in the list")
+    parser.add_argument("--start", type=int, default=0, help="the first of the list to inject")
+    parser.add_argument("--stop", type=int, help="the first not to")
     parser.add_argument("--only", default="", help="only faults that hold this text")
     parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("--seconds", type=int, default=SECONDS, help="of processor time for each")
     wanted = parser.parse_args(arguments)
     known, everything = load_known(), faults()
     some = [*named(known), *drawn(everything, wanted.count, wanted.seed)]
-    some = [fault for fault in some[wanted.start :] if wanted.only in str(fault)]
+    some = [fault for fault in some[wanted.start : wanted.stop] if wanted.only in str(fault)]
     if not some:
         parser.error("there is no such fault")
     reasons = {key.place: key.why for key in known.equivalent}

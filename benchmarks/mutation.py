@@ -174,7 +174,7 @@ def setting(function: Callable[..., object]) -> Callable[[ast.AST], None]:
     return mutate
 
 
-def become(node: ast.AST, other: ast.expr) -> None:
+def become(node: ast.AST, other: ast.AST) -> None:
     """Turn a node into another one, in place."""
     node.__class__ = other.__class__
     node.__dict__ = dict(other.__dict__)
