@@ -307,7 +307,7 @@ def mirrored(fault: Fault, root: Path = ROOT) -> list[str]:
     """
     if fault.test:
         return [fault.test]
-    *rooms, file = Path(fault.module).with_suffix("").parts[1:]
+    *rooms, file = Path(fault.module.removesuffix("/__init__.py")).with_suffix("").parts[1:]
     names = {f"test_{file}", *(f"test_{room}" for room in rooms[1:])}
     dotted = ".".join(("grader", *rooms))
     imported = re.compile(rf"{re.escape(dotted)}\.{file}\b|from {re.escape(dotted)} import .*\b{file}\b")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -309,6 +310,23 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path: Path) -> None
     with pytest.raises(sqlite3.OperationalError):
         migrations.migrate(connection, (("CREATE TABLE a (x)", "CREATE TABLE a (x)"),))
     assert migrations.version(connection) == 0
+    assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+    connection.close()
+
+
+class Overtaken(sqlite3.Connection):
+    """While it waits for the lock, a newer program brings the file to a schema of its own."""
+
+    def execute(self, sql: str, *more: Any) -> sqlite3.Cursor:
+        if sql == "BEGIN IMMEDIATE":
+            super().execute("PRAGMA user_version = 9")
+        return super().execute(sql, *more)
+
+
+def test_a_database_that_a_newer_program_brought_on_meanwhile_stays_the_newer_one_s(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "a.db", isolation_level=None, factory=Overtaken)
+    migrations.migrate(connection, (("CREATE TABLE a (x)",), ("CREATE TABLE b (x)",)))
+    assert migrations.version(connection) == 9
     assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     connection.close()
 

@@ -232,6 +232,13 @@ def test_announced_lengths_are_bounded_before_anything_is_read(lengths: tuple[in
         frame_lengths(PREFIX.pack(b"AK1\0", *lengths))
 
 
+def test_no_frame_is_sent_that_would_not_be_read() -> None:
+    with pytest.raises(ProtocolError, match="over the bound"):
+        encode(Call(instance=0), {"x": torch.zeros(MAX_BODY // 4)})
+    with pytest.raises(ProtocolError, match="over the bound"):
+        encode(Called(returned="tensor", type="T" * MAX_HEADER))
+
+
 def test_a_trickling_sender_meets_the_deadline_of_the_whole_frame() -> None:
     whole = frame(b'{"kind":"built","parameters":[]}' + b" " * 400)
     over = threading.Event()

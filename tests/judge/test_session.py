@@ -63,7 +63,7 @@ def test_a_file_that_cannot_run_says_why(engine: PrivateEngine, text: str | byte
     assert grade.verdict == "unrunnable"
     assert said in (grade.reason or "")
     assert "Traceback" not in (grade.reason or "")
-    assert {concept.status for concept in grade.concepts} == {"not_reached"}
+    assert {(concept.status, concept.points) for concept in grade.concepts} == {("not_reached", 0)}
     assert grade.points == 0
 
 
