@@ -336,19 +336,19 @@ class Copy:
     root: Path
 
     @classmethod
-    def make(cls, folder: Path) -> Copy:
+    def make(cls, folder: Path, root: Path = ROOT) -> Copy:
         copy = cls(folder / "project")
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT,
+            cwd=root,
             capture_output=True,
             text=True,
             check=True,
         ).stdout
         for name in filter(None, listed.split("\0")):
-            if (ROOT / name).is_file():
+            if (root / name).is_file():
                 (copy.root / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, copy.root / name)
+                shutil.copy2(root / name, copy.root / name)
         copy._furnish()
         (copy.root / ".tmp").mkdir()
         return copy
@@ -418,6 +418,7 @@ def judged(
     jobs: int = JOBS,
     seconds: int = SECONDS,
     tell: Callable[[Outcome], None] = lambda _: None,
+    root: Path = ROOT,
 ) -> list[Outcome]:
     """What became of each fault; each is told as it comes. In the end every test that noticed one has to pass
     without it: one that fails anyway has noticed nothing.
@@ -425,7 +426,7 @@ def judged(
     with tempfile.TemporaryDirectory(prefix="kata-faults-") as folder, ThreadPoolExecutor(jobs) as threads:
         copies: SimpleQueue[Copy] = SimpleQueue()
         for number in range(jobs):
-            copies.put(Copy.make(Path(folder) / str(number)))
+            copies.put(Copy.make(Path(folder) / str(number), root))
 
         def judge(fault: Fault) -> Outcome:
             copy = copies.get()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -133,13 +135,35 @@ def test_every_module_has_tests_that_mirror_it() -> None:
     assert [module for module, fault in nearest.items() if not mirrored(fault)] == []
 
 
-def test_a_fault_is_noticed_by_the_test_that_fails_and_survives_one_that_passes() -> None:
-    fault = next(one for one in named(load_known()) if one.module == "grader/cohort/tables.py")
-    elsewhere = replace(fault, test="tests/cohort/test_tables.py::test_other_cells_are_as_they_are")
-    outcomes = {outcome.fault: outcome for outcome in judged([fault, elsewhere], jobs=1)}
-    assert outcomes[fault].noticed_by == fault.test
-    assert outcomes[elsewhere].noticed_by is None
-    assert "1 passed" in outcomes[elsewhere].says
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A small one with a program, a test that knows half of it, and one that always fails."""
+    files = {
+        "grader/__init__.py": "",
+        "grader/box.py": "LIMIT = 64\n\ndef over(x):\n    return x > LIMIT\n\n"
+        "def far(x):\n    return x + 1\n",
+        "tests/test_box.py": "from grader.box import over\n\ndef test_over():\n"
+        "    assert over(65)\n    assert not over(64)\n",
+        "tests/test_broken.py": "def test_it():\n    assert False\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    return tmp_path
+
+
+def test_what_becomes_of_a_fault(project: Path) -> None:
+    made = {fault.key[2:]: fault for fault in faults(project)}
+    missed = made["x > LIMIT", "Gt -> GtE"]
+    some = [missed, made["x + 1", "Add -> Sub"], replace(missed, test="tests/test_broken.py")]
+    became = {outcome.fault: (outcome.noticed_by, outcome.says) for outcome in judged(some, 1, root=project)}
+    noticed, survivor, broken = (became[fault] for fault in some)
+    assert noticed == ("tests/test_box.py::test_over", "")
+    assert survivor[0] is None
+    assert "1 passed" in survivor[1]
+    assert broken == (None, "its test fails without the fault as well")
+    assert (project / "grader" / "box.py").read_text(encoding="utf-8").startswith("LIMIT = 64")
 
 
 @pytest.mark.slow
