@@ -189,6 +189,7 @@ async def test_the_whole_way_to_the_debrief(
             await pilot.pause()
         await until(pilot, lambda: isinstance(app.screen, DebriefScreen))
         assert "LEAN NO" in words(app, "debrief-text")
+        assert max(map(len, words(app, "debrief-text").splitlines())) < app.size.width
         assert session.interview.closing is not None
         assert store.open_in(desk.folder.resolve()) is None
         await pilot.press("o")
