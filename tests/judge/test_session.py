@@ -193,6 +193,19 @@ def test_calling_the_library_takes_the_pass_and_names_the_line(engine: PrivateEn
     assert failed(grade) == {"interface"}
 
 
+def test_a_layer_that_two_roles_share_costs_the_projections(engine: PrivateEngine) -> None:
+    """There is no layer of the key's own to be found: the output alone says so."""
+    grade = graded(
+        engine,
+        solution(
+            "v1",
+            ("        self.key_proj = nn.Linear(hidden_dim, hidden_dim)\n", ""),
+            ("self.key_proj(x)", "self.query_proj(x)"),
+        ),
+    )
+    assert (labels(grade), failed(grade)) == (("shared_projection",), {"projections"})
+
+
 class Played:
     """A worker that a thread plays: it greets, and answers one request only if it is left alive for that."""
 
