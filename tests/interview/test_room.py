@@ -13,8 +13,9 @@ from textual.pilot import Pilot
 from textual.widgets import Digits, OptionList, RichLog, Static, TextArea
 
 from grader.catalog import Catalog
+from grader.errors import UsageError
 from grader.history import History
-from grader.interview.room.app import RoomApp
+from grader.interview.room.app import RoomApp, open_room
 from grader.interview.room.asking import AskingScreen
 from grader.interview.room.debriefing import DebriefScreen
 from grader.interview.room.windows import Clarifying, Confirming, Reading, TooSmall
@@ -387,3 +388,19 @@ async def test_a_fault_of_the_grader_is_said_and_can_be_tried_again(
         await until(pilot, lambda: bool(app._notifications))
         await pilot.pause(0.2)
     assert session.phase == "grading"
+
+
+def test_an_interview_that_is_over_opens_no_room(
+    begin: Begin,
+    interviews: History,
+    store: InterviewStore,
+    catalog: Catalog,
+    read_grade: ReadingGrader,
+    clocks: Clocks,
+    tmp_path: Path,
+) -> None:
+    session = begin("v3")
+    session.abort()
+    page = tmp_path / "page.html"
+    with pytest.raises(UsageError, match="is over"):
+        open_room(session, interviews, store, catalog, read_grade, clocks, browse=print, page=page)
