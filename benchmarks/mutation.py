@@ -69,10 +69,7 @@ def mutants(kata: Kata) -> list[Mutant]:
     found: dict[str, Mutant] = {}
     for place, node in enumerate(ast.walk(tree)):
         for change, mutate in _changes(node, tree):
-            copied = copy.deepcopy(tree)
-            twin = next(other for number, other in enumerate(ast.walk(copied)) if number == place)
-            mutate(twin)
-            text = ast.unparse(ast.fix_missing_locations(copied))
+            text = mutated(tree, place, mutate)
             if text != ast.unparse(tree):
                 line = getattr(node, "lineno", 0)
                 found.setdefault(text, Mutant(kata.id, change, line, lines[line - 1], text))
@@ -80,6 +77,13 @@ def mutants(kata: Kata) -> list[Mutant]:
 
 
 Change = tuple[str, Callable[[ast.AST], None]]
+
+
+def mutated(tree: ast.Module, place: int, mutate: Callable[[ast.AST], None]) -> str:
+    """The source of the tree after a change of one node, by its place in `ast.walk`."""
+    copied = copy.deepcopy(tree)
+    mutate(next(other for number, other in enumerate(ast.walk(copied)) if number == place))
+    return ast.unparse(ast.fix_missing_locations(copied))
 
 
 def _changes(node: ast.AST, tree: ast.Module) -> Iterator[Change]:
@@ -103,31 +107,31 @@ def _changes(node: ast.AST, tree: ast.Module) -> Iterator[Change]:
 def _without_a_statement(node: ast.FunctionDef) -> Iterator[Change]:
     for place, statement in enumerate(node.body):
         if len(node.body) > 1:
-            yield f"without `{_words(statement)}`", _set(lambda twin, place=place: twin.body.pop(place))
+            yield f"without `{_words(statement)}`", setting(lambda twin, place=place: twin.body.pop(place))
 
 
 def _calls(node: ast.Call) -> Iterator[Change]:
     if len(node.args) >= 1 and not isinstance(node.func, ast.Name):
         yield (
             f"{_words(node)} -> {_words(node.args[0])}",
-            _set(lambda twin: _become(twin, twin.args[0])),
+            setting(lambda twin: become(twin, twin.args[0])),
         )
     if isinstance(node.func, ast.Attribute):
         yield (
             f"{_words(node)} -> {_words(node.func.value)}",
-            _set(lambda twin: _become(twin, twin.func.value)),
+            setting(lambda twin: become(twin, twin.func.value)),
         )
     if len(node.args) == 2:
-        yield f"{_words(node)}: arguments exchanged", _set(lambda twin: twin.args.reverse())
+        yield f"{_words(node)}: arguments exchanged", setting(lambda twin: twin.args.reverse())
 
 
 def _operators(node: ast.BinOp) -> Iterator[Change]:
     for other in OPERATORS.get(type(node.op), ()):
         change = f"{_words(node)}: {type(node.op).__name__} -> {other.__name__}"
-        yield change, _set(lambda twin, other=other: setattr(twin, "op", other()))
-    yield f"{_words(node)}: sides exchanged", _set(_exchange)
-    yield f"{_words(node)} -> {_words(node.left)}", _set(lambda twin: _become(twin, twin.left))
-    yield f"{_words(node)} -> {_words(node.right)}", _set(lambda twin: _become(twin, twin.right))
+        yield change, setting(lambda twin, other=other: setattr(twin, "op", other()))
+    yield f"{_words(node)}: sides exchanged", setting(_exchange)
+    yield f"{_words(node)} -> {_words(node.left)}", setting(lambda twin: become(twin, twin.left))
+    yield f"{_words(node)} -> {_words(node.right)}", setting(lambda twin: become(twin, twin.right))
 
 
 def _constants(node: ast.Constant) -> Iterator[Change]:
@@ -135,7 +139,7 @@ def _constants(node: ast.Constant) -> Iterator[Change]:
         return
     for other in (node.value + 1, node.value - 1, 0):
         if other != node.value:
-            yield f"{node.value} -> {other}", _set(lambda twin, other=other: setattr(twin, "value", other))
+            yield f"{node.value} -> {other}", setting(lambda twin, other=other: setattr(twin, "value", other))
 
 
 def _names(node: ast.Name, tree: ast.Module) -> Iterator[Change]:
@@ -144,7 +148,7 @@ def _names(node: ast.Name, tree: ast.Module) -> Iterator[Change]:
     if node.id not in local:
         return
     for other in sorted(local - {node.id}):
-        yield f"{node.id} -> {other}", _set(lambda twin, other=other: setattr(twin, "id", other))
+        yield f"{node.id} -> {other}", setting(lambda twin, other=other: setattr(twin, "id", other))
 
 
 def _attributes(node: ast.Attribute, tree: ast.Module) -> Iterator[Change]:
@@ -153,24 +157,24 @@ def _attributes(node: ast.Attribute, tree: ast.Module) -> Iterator[Change]:
     if node.attr not in stored:
         return
     for other in sorted(stored - {node.attr}):
-        yield f"self.{node.attr} -> self.{other}", _set(lambda twin, o=other: setattr(twin, "attr", o))
+        yield f"self.{node.attr} -> self.{other}", setting(lambda twin, o=other: setattr(twin, "attr", o))
 
 
 def _comparisons(node: ast.Compare) -> Iterator[Change]:
     opposite = {ast.Eq: ast.NotEq, ast.IsNot: ast.Is, ast.NotEq: ast.Eq, ast.Is: ast.IsNot}
     other = opposite.get(type(node.ops[0]))
     if other is not None:
-        yield f"{_words(node)}: the opposite", _set(lambda twin: setattr(twin, "ops", [other()]))
+        yield f"{_words(node)}: the opposite", setting(lambda twin: setattr(twin, "ops", [other()]))
 
 
-def _set(function: Callable[..., object]) -> Callable[[ast.AST], None]:
+def setting(function: Callable[..., object]) -> Callable[[ast.AST], None]:
     def mutate(twin: ast.AST) -> None:
         function(twin)
 
     return mutate
 
 
-def _become(node: ast.AST, other: ast.expr) -> None:
+def become(node: ast.AST, other: ast.AST) -> None:
     """Turn a node into another one, in place."""
     node.__class__ = other.__class__
     node.__dict__ = dict(other.__dict__)

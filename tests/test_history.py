@@ -7,13 +7,15 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader import migrations
-from grader.database import HistoryUnavailable
+from grader.database import Database, HistoryUnavailable
 from grader.history import History
 from grader.records import Grade, Submission
 
@@ -270,6 +272,18 @@ def test_two_processes_that_begin_a_history_at_once_lose_no_row(history: History
     assert len(history.starts(kata="one")) == len(history.starts(kata="two")) == 60
 
 
+def test_a_writer_has_the_file_from_its_first_word_on(history: History) -> None:
+    """Not from its first write: what it read before that would be out of date, and its write refused."""
+    history.take_hint("v3", 3)
+    with closing(Database(history.path, 0.1)) as one, closing(Database(history.path, 0.1)) as other:
+        with one.writing() as connection:
+            connection.execute("SELECT count(*) FROM hints").fetchone()
+            with pytest.raises(HistoryUnavailable, match="in use by another program"), other.writing():
+                pass
+            connection.execute("UPDATE hints SET number = 2")
+        assert [row[0] for row in other.rows("SELECT number FROM hints")] == [2]
+
+
 def test_the_history_uses_a_write_ahead_log(history: History) -> None:
     history.take_hint("v3", 3)
     with sqlite3.connect(history.path) as connection:
@@ -296,6 +310,23 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path: Path) -> None
     with pytest.raises(sqlite3.OperationalError):
         migrations.migrate(connection, (("CREATE TABLE a (x)", "CREATE TABLE a (x)"),))
     assert migrations.version(connection) == 0
+    assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+    connection.close()
+
+
+class Overtaken(sqlite3.Connection):
+    """While it waits for the lock, a newer program brings the file to a schema of its own."""
+
+    def execute(self, sql: str, *more: Any) -> sqlite3.Cursor:
+        if sql == "BEGIN IMMEDIATE":
+            super().execute("PRAGMA user_version = 9")
+        return super().execute(sql, *more)
+
+
+def test_a_database_that_a_newer_program_brought_on_meanwhile_stays_the_newer_one_s(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "a.db", isolation_level=None, factory=Overtaken)
+    migrations.migrate(connection, (("CREATE TABLE a (x)",), ("CREATE TABLE b (x)",)))
+    assert migrations.version(connection) == 9
     assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     connection.close()
 

@@ -171,6 +171,16 @@ def test_reset_makes_no_backup_of_the_stub_itself(v3: Kata, history: History, tm
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.parametrize("before", [True, False], ids=["from blank", "from stub"])
+@pytest.mark.parametrize("after", [True, False], ids=["to blank", "to stub"])
+def test_reset_makes_no_backup_of_a_paper_that_nobody_wrote_on(
+    v3: Kata, history: History, tmp_path: Path, before: bool, after: bool
+) -> None:
+    file = workspace.start(v3, tmp_path, history, blank=before).path
+    assert workspace.reset(v3, tmp_path, history, NOW, blank=after).backup is None
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_reset_without_a_file_is_a_start(v3: Kata, history: History, tmp_path: Path) -> None:
     reset = workspace.reset(v3, tmp_path, history, NOW, blank=True)
     assert reset.backup is None

@@ -19,8 +19,8 @@ COLUMNS = (
     "seed", "sha256", "report",
 )  # fmt: skip
 
-# What a spreadsheet takes for the beginning of a formula, also in its full-width form.
-_FORMULA = tuple("=+-@\t\r\n|%\uff1d\uff0b\uff0d\uff20")
+# What a spreadsheet takes for the beginning of a formula, also in its full-width form, and after blanks.
+_FORMULA = tuple("=+-@|%\uff1d\uff0b\uff0d\uff20")
 _SCORES = {"passed": "passed", "failed": "failed", "not_reached": "failed"}
 
 
@@ -42,7 +42,7 @@ def csv_table(rows: Iterable[Row]) -> str:
 
 def _cell(text: str) -> str:
     text = one_line(visible(bounded(text)))
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 def junit(rows: Iterable[Row]) -> str:

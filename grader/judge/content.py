@@ -48,6 +48,7 @@ class KataContent:
     checks: types.ModuleType
     examples: tuple[Example, ...]  # wrong answers
     rights: tuple[Example, ...]
+    gates: tuple[Example, ...] | None = None  # what each gate rejects; None: what all levels have in common
 
     @property
     def features(self) -> frozenset[str]:
@@ -71,6 +72,7 @@ def load_content(kata: Kata, catalog: Catalog) -> KataContent:
             fitted=tuple(mistakes.FITTED),
             examples=tuple(mistakes.EXAMPLES),
             rights=tuple(mistakes.RIGHT),
+            gates=getattr(mistakes, "GATES", None),
             labels=load_labels(catalog),
             checks=checks,
         )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.catalog import Kata
-from grader.judge.content import Example, KataContent
+from grader.judge.content import PACKAGE, Example, KataContent
 from grader.linting.files import PAPERS, open_todos
 from grader.linting.plays import own_concept_of_label, trial_of
 from grader.linting.records import Problem, Trial
@@ -29,6 +30,7 @@ class Answer:
     text: str
     example: Example | None = None
     right: bool = True
+    gate: bool = False  # the example's label is the check that has to reject it
 
     @property
     def submission(self) -> Submission:
@@ -47,6 +49,16 @@ def answers(content: KataContent) -> Iterator[Answer]:
     for right, examples in ((False, content.examples), (True, content.rights)):
         for example in examples:
             yield Answer(kata, origin, edited(solution, example), example, right)
+    for example in gates_of(content):
+        yield Answer(kata, kata.folder / "checks.py", edited(solution, example), example, False, gate=True)
+
+
+def gates_of(content: KataContent) -> tuple[Example, ...]:
+    """Answers that prove the kata's gates, which no mistake's concept does."""
+    if content.gates is not None:
+        return content.gates
+    common: tuple[Example, ...] = importlib.import_module(f"{PACKAGE}.common.examples").GATES
+    return common
 
 
 def edited(text: str, example: Example) -> str:
@@ -90,14 +102,32 @@ def problems_of_solution(answer: Answer, grade: Grade) -> Iterator[Problem]:
         )
 
 
+def problems_of_gate(answer: Answer, grade: Grade) -> Iterator[Problem]:
+    """The gate itself has to reject the answer: others may, and would hide that it does not."""
+    assert answer.example is not None
+    label = answer.example.label
+    status = next((check.status for check in grade.checks if check.id == label), None)
+    if status != "failed":
+        found = f"The gate {label} {status}," if status else f"There is no gate {label},"
+        yield Problem(
+            path=answer.path,
+            message=f"{found} though it must reject: {_difference(answer.example)}.",
+            fix="Put the check back, or mend it; a kata that cannot have it says so by GATES of its own.",
+        )
+
+
 def trial_of_example(content: KataContent, answer: Answer, grade: Grade) -> Trial:
     """What became of an example."""
     assert answer.example is not None
     label = answer.example.label
-    what = " and ".join(_shortened(new or f"without {old}") for old, new in answer.example.edits)
+    what = _difference(answer.example)
     if answer.right:
         return trial_of(grade, None, f"{label}: {what}")
     return trial_of(grade, label, what, own_concept_of_label(content, label))
+
+
+def _difference(example: Example) -> str:
+    return " and ".join(_shortened(new or f"without {old}") for old, new in example.edits)
 
 
 def _shortened(text: str) -> str:

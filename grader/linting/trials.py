@@ -18,6 +18,8 @@ from grader.linting.answers import (
     Answer,
     EditMisses,
     answers,
+    gates_of,
+    problems_of_gate,
     problems_of_paper,
     problems_of_solution,
     trial_of_example,
@@ -63,21 +65,33 @@ def try_katas(catalog: Catalog, katas: Sequence[Kata]) -> tuple[list[Problem], t
 
 
 def problems_of_code(content: KataContent) -> Iterator[Problem]:
-    """Checks without a concept, concepts without a check, labels without words, rules that ban nothing."""
+    """Checks without a concept, concepts without a check, gates without a proof, labels without words, rules
+    that ban nothing.
+    """
     kata = content.kata
     ids = concept_ids(kata)
-    infos: list[CheckInfo] = [
-        getattr(check, ATTRIBUTE) for check in vars(content.checks).values() if hasattr(check, ATTRIBUTE)
-    ]
-    for info in infos:
+    infos: dict[str, CheckInfo] = {
+        name: getattr(check, ATTRIBUTE)
+        for name, check in vars(content.checks).items()
+        if hasattr(check, ATTRIBUTE)
+    }
+    for info in infos.values():
         if info.concept not in {*ids, END_TO_END}:
             yield Problem(
                 path=kata.folder / "checks.py",
                 message=f"The check “{info.title}” is about `{info.concept}`, no concept of this kata.",
                 fix=f"The concepts are: {', '.join(sorted(ids))}, and {END_TO_END} for a gate.",
             )
+    proved = {example.label for example in gates_of(content)}
+    for name, info in infos.items():
+        if info.concept == END_TO_END and name not in proved:
+            yield Problem(
+                path=kata.folder / "checks.py",
+                message=f"Nothing proves that the gate {name} bites.",
+                fix="Add an answer that it rejects to GATES, in mistakes.py or katas/common/examples.py.",
+            )
     for concept in kata.concepts:
-        if concept.id not in {info.concept for info in infos}:
+        if concept.id not in {info.concept for info in infos.values()}:
             yield Problem(
                 path=kata.folder / "checks.py",
                 message=f"No check is about the concept {concept.id}.",
@@ -119,7 +133,9 @@ def _tried(
             trials = [trial for trial in played if trial.kata == content.kata.id]
             for file, future in zip(files, grades, strict=True):
                 grade = future.result()
-                if file.example is not None:
+                if file.gate:
+                    problems.extend(problems_of_gate(file, grade))
+                elif file.example is not None:
                     trials.append(trial_of_example(content, file, grade))
                 else:
                     judge_file = problems_of_solution if file.right else problems_of_paper

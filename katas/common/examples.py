@@ -160,6 +160,20 @@ RETURNS_OUTPUT_ONLY_MASKED = (
     edited("returns_none_without_mask", (RETURN_OUTPUT, f"{MASKED}            {RETURN_OUTPUT}")),
 )
 
+# what each gate rejects, by the gate's name; a kata with other gates has `GATES` of its own ----------------
+
+GATES = (
+    edited("the_output_equals_the_formula_on_every_probe", (BEGIN, "x = x + 1\n")),
+    edited("unusual_inputs_give_the_formula_as_well", (BEGIN, "x = x if x.shape[1] < 64 else x.flip(1)\n")),
+    edited("samples_of_a_batch_do_not_see_each_other", (BEGIN, "x = x - x.mean(0)\n")),
+    edited(
+        "permuting_the_tokens_permutes_the_output",
+        (BEGIN, "x = x + torch.arange(x.shape[1]).unsqueeze(-1)\n"),
+    ),
+    edited("training_without_dropout_gives_the_same_output", (BEGIN, "x = 2 * x if self.training else x\n")),
+    edited("eval_mode_is_deterministic", (BEGIN, "x = x + torch.rand_like(x)\n")),
+)
+
 # right answers that look unusual --------------------------------------------------------------------------
 
 RIGHT_EVERY_LEVEL = (

@@ -53,6 +53,13 @@ def test_options_reach_the_grader(kata: Terminal, grader: Any) -> None:
     assert grader.asked[0][2] == Options(seed=7, total_seconds=2.5)
 
 
+def test_an_engine_is_used_unless_it_is_declined(kata: Terminal, grader: Any) -> None:
+    kata.write(NAME, V3)
+    kata("grade", NAME)
+    kata("grade", NAME, "--no-engine")
+    assert [options.engine for _, _, options in grader.asked] == [True, False]
+
+
 def test_json_is_one_document_and_nothing_else(kata: Terminal, grader: Any) -> None:
     grader.missed = ("mask",)
     kata.write(NAME, V3)

@@ -17,6 +17,7 @@ from grader.catalog import Kata
 from grader.cli.app import App
 from grader.cli.keys import keys
 from grader.cli.main import cli
+from grader.grading import Options
 from grader.records import Grade, Submission
 
 Terminal = Any  # tests/cli/conftest.py
@@ -36,7 +37,15 @@ class Ready:
 
 
 @pytest.fixture
-def watched(kata: Terminal, clock: Any, make_grade: Callable[..., Grade]) -> Callable[..., Any]:
+def graded_with() -> list[Options]:
+    """The options of each grade that was begun."""
+    return []
+
+
+@pytest.fixture
+def watched(
+    kata: Terminal, clock: Any, make_grade: Callable[..., Grade], graded_with: list[Options]
+) -> Callable[..., Any]:
     """Run `kata watch` where each content is graded by its comment; `saves` follow one another."""
 
     def run(*words: str, saves: list[str]) -> Any:
@@ -47,7 +56,8 @@ def watched(kata: Terminal, clock: Any, make_grade: Callable[..., Grade]) -> Cal
             if left:
                 threading.Timer(0.3, kata.write, (NAME, left.pop(0))).start()
 
-        def begin(submission: Submission, asked: Kata, *_: object) -> Ready:
+        def begin(submission: Submission, asked: Kata, _: object, options: Options) -> Ready:
+            graded_with.append(options)
             text = submission.source.decode()
             if text.endswith("("):
                 reason = f"{NAME}:1: SyntaxError: '(' was never closed."
@@ -77,6 +87,14 @@ def test_a_half_typed_save_is_one_line(watched: Callable[..., Any]) -> None:
     assert half[0].endswith("'(' was never closed.")
     assert "COULD NOT BE RUN" not in shown
     assert "17 of 17 points" in shown
+
+
+@pytest.mark.parametrize(("words", "engine"), [((), True), (("--no-engine",), False)])
+def test_an_engine_is_used_unless_it_is_declined(
+    watched: Callable[..., Any], graded_with: list[Options], words: tuple[str, ...], engine: bool
+) -> None:
+    assert watched(*words, saves=["#"]).exit_code == 0
+    assert [options.engine for options in graded_with] == [engine]
 
 
 def test_a_file_without_a_kata_is_wrong_usage(kata: Terminal) -> None:

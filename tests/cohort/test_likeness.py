@@ -93,3 +93,11 @@ def test_megabytes_of_anything_are_compared_by_their_beginning(piece: str) -> No
 def test_a_long_beginning_is_enough_to_be_alike() -> None:
     own = "".join(f"x{number} = y{number % 97} + z{number % 89}\n" for number in range(MOST_TOKENS))
     assert pairs(own + "a = 1\n" * 1000, OTHER, own) == [(0, 2)]
+
+
+@pytest.mark.parametrize(("moved", "shares"), [(0, [1.0]), (9, [pytest.approx(82 / 100)]), (11, [])])
+def test_four_fifths_of_both_are_alike_and_less_is_not(moved: int, shares: list[float]) -> None:
+    """Of the marks that either has."""
+    size = 91 if moved == 9 else 89 if moved == 11 else 100
+    one, other = frozenset(range(size)), frozenset(range(moved, size + moved))
+    assert [pair.share for pair in alike([one, other])] == shares

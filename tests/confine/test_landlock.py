@@ -57,6 +57,11 @@ def test_the_kernel_takes_rulesets_of_older_versions(version: int, tmp_path: Pat
     os.close(ruleset)
 
 
+def test_a_path_beneath_a_file_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert not landlock.allow_path(-1, tmp_path / "file" / "beneath", 0, 1)
+
+
 def test_a_path_that_is_not_there_is_no_error(tmp_path: Path) -> None:
     ruleset = landlock.create_ruleset(landlock.abi())
     assert not landlock.allow_path(ruleset, tmp_path / "nothing", landlock.READ, landlock.abi())

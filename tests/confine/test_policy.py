@@ -106,6 +106,46 @@ def test_a_user_without_a_home_is_no_reason_to_stop(scratch: Path, monkeypatch: 
     assert worker_policy(scratch).readable
 
 
+class TestWhatLiesBeneathARoot:
+    """A root is granted without what must stay hidden, wherever an installer put that."""
+
+    @pytest.fixture
+    def library(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """One more folder of the interpreter's, with a neighbour that anybody may read."""
+        library = tmp_path / "lib"
+        (library / "neighbour").mkdir(parents=True)
+        honest = policy._interpreter_folders()
+        monkeypatch.setattr(policy, "_interpreter_folders", lambda: [library, *honest])
+        return library
+
+    def test_not_the_home(self, library: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (library / "ada").mkdir()
+        monkeypatch.setenv("HOME", str(library / "ada"))
+        rules = worker_policy(scratch)
+        assert covers(rules, library / "neighbour")
+        assert not covers(rules, library / "ada")
+
+    @pytest.mark.parametrize("checkout", [True, False], ids=["checkout", "installed"])
+    def test_not_this_program(
+        self, library: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch, checkout: bool
+    ) -> None:
+        own = library / "project"
+        for name in ("grader/confine", "solutions", *(["katas"] if checkout else [])):
+            (own / name).mkdir(parents=True)
+        monkeypatch.setattr(policy, "__file__", str(own / "grader" / "confine" / "policy.py"))
+        rules = worker_policy(scratch)
+        assert covers(rules, library / "neighbour")
+        assert not covers(rules, own / "grader")
+        assert covers(rules, own / "solutions") is not checkout
+
+    @pytest.mark.parametrize("name", ["site-packages", "dist-packages", "python3.9/site-packages"])
+    def test_not_the_packages_of_other_environments(self, library: Path, scratch: Path, name: str) -> None:
+        (library / name / "grader").mkdir(parents=True)
+        rules = worker_policy(scratch)
+        assert covers(rules, library / "neighbour")
+        assert not covers(rules, library / name / "grader")
+
+
 class TestGrants:
     """The walk around what is denied."""
 

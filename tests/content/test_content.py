@@ -8,7 +8,8 @@ from typing import cast
 
 import pytest
 
-from grader.catalog import Kata
+from grader.catalog import Catalog, Kata
+from grader.errors import UsageError
 from tests.content.levels import CATALOG, CONCEPTS, class_of, each_level, each_masked_level, method, toml
 
 FILES = ("brief.md", "stub.py", "blank.py", "hints.md", "questions.toml", "clarify.toml")
@@ -195,3 +196,10 @@ def test_clarifications_do_not_give_the_solution_away(kata: Kata) -> None:
     assert [
         word for word in ("transpose", "masked_fill", "dim=", "chunk", "finfo", "@") if word in answers
     ] == []
+
+
+def test_an_id_that_is_like_many_is_answered_with_the_two_nearest(catalog: Catalog) -> None:
+    with pytest.raises(UsageError) as raised:
+        catalog.get("v99")
+    assert "Did you mean v" in raised.value.message
+    assert raised.value.message.count(" or ") == 1

@@ -85,12 +85,14 @@ def test_a_cancelled_grade_ends_and_the_next_one_is_right(engine: PrivateEngine,
     assert engine.grade(solution(catalog, "v1"), kata, catalog).verdict == "passed"
 
 
-def test_a_killed_host_costs_no_verdict(catalog: Catalog) -> None:
+def test_a_killed_host_costs_no_verdict_and_is_replaced(catalog: Catalog) -> None:
     with private_engine(catalog) as engine:
         before = engine.grade(wrong(catalog), catalog.get("v3"), catalog, Options(seed=3))
-        assert engine.pid is not None
-        os.kill(engine.pid, signal.SIGKILL)
+        first = engine.pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
         lost = engine.grade(wrong(catalog), catalog.get("v3"), catalog, Options(seed=3))
+        assert engine.pid not in (None, first)  # another is there for the next
         again = engine.grade(wrong(catalog), catalog.get("v3"), catalog, Options(seed=3))
     assert timeless(before) == timeless(lost) == timeless(again)
 

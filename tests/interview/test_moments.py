@@ -51,6 +51,13 @@ def test_a_small_drift_is_no_gap(clocks: Clocks) -> None:
     assert moments.gap(before, clocks()) is None
 
 
+@pytest.mark.parametrize("seconds", [2.0, -2.0])
+def test_two_seconds_are_a_gap(clocks: Clocks, seconds: float) -> None:
+    before = clocks()
+    clocks.set_wall(seconds)
+    assert moments.gap(before, clocks()) == Gap(kind="clock_set", seconds=seconds)
+
+
 def test_across_a_reboot_the_wall_clock_counts(clocks: Clocks) -> None:
     before = clocks()
     clocks.reboot(240)

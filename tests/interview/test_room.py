@@ -14,8 +14,9 @@ from textual.widgets import Digits, Markdown, OptionList, RichLog, Static, TextA
 from textual.widgets._footer import FooterKey
 
 from grader.catalog import Catalog
+from grader.errors import UsageError
 from grader.history import History
-from grader.interview.room.app import RoomApp, Waiting
+from grader.interview.room.app import RoomApp, Waiting, open_room
 from grader.interview.room.asking import AskingScreen
 from grader.interview.room.debriefing import DebriefScreen
 from grader.interview.room.ready import ReadyScreen
@@ -191,6 +192,7 @@ async def test_the_whole_way_to_the_debrief(
             await pilot.pause()
         await until(pilot, lambda: isinstance(app.screen, DebriefScreen))
         assert "LEAN NO" in words(app, "debrief-text")
+        assert max(map(len, words(app, "debrief-text").splitlines())) < app.size.width
         assert session.interview.closing is not None
         assert store.open_in(desk.folder.resolve()) is None
         await pilot.press("o")
@@ -451,3 +453,19 @@ async def test_a_fault_of_the_grader_is_said_and_can_be_tried_again(
         await until(pilot, lambda: bool(app._notifications))
         await pilot.pause(0.2)
     assert session.phase == "grading"
+
+
+def test_an_interview_that_is_over_opens_no_room(
+    begin: Begin,
+    interviews: History,
+    store: InterviewStore,
+    catalog: Catalog,
+    read_grade: ReadingGrader,
+    clocks: Clocks,
+    tmp_path: Path,
+) -> None:
+    session = begin("v3")
+    session.abort()
+    page = tmp_path / "page.html"
+    with pytest.raises(UsageError, match="is over"):
+        open_room(session, interviews, store, catalog, read_grade, clocks, browse=print, page=page)

@@ -195,6 +195,20 @@ def test_at_the_deadline_the_state_of_that_moment_counts(
     assert session.round.end == 600
 
 
+def test_a_save_in_the_last_moment_is_in_time_and_one_after_it_is_not(
+    begin: Begin, desk: Desk, store: InterviewStore, clocks: Clocks
+) -> None:
+    session = begin("v3", minutes=10)
+    clocks.pass_time(600)
+    desk.save(answer("mask"))
+    assert [event.kind for event in session.observe()] == ["saved", "deadline"]
+    clocks.pass_time(0.25)
+    desk.save(answer())
+    session.observe()
+    assert [(save.seconds, save.late) for save in session.round.saves[1:]] == [(600, False), (600.25, True)]
+    assert counted(session, store) == answer("mask")
+
+
 def test_what_is_saved_after_handing_in_is_kept_and_late(
     begin: Begin, desk: Desk, store: InterviewStore, clocks: Clocks
 ) -> None:

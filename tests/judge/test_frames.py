@@ -5,6 +5,7 @@ It ends with a reply or with `WorkerLost`, in time, and takes no more memory tha
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -185,6 +186,16 @@ def test_a_header_is_a_reply_or_a_protocol_error(header: bytes) -> None:
     msgspec.json.encode(reply)  # it can be told on
 
 
+def test_brackets_that_nest_where_nothing_is_expected_are_a_protocol_error() -> None:
+    """A field that no record has is skipped, level by level."""
+    deep = b'{"kind":"built","parameters":[],"more":' + b"[" * 50_000 + b"]" * 50_000 + b"}"
+    with pytest.raises(ProtocolError, match="not a reply"):
+        decode_reply(deep)
+    lost = read(frame(deep))
+    assert lost is not None
+    assert lost.why == "garbage"
+
+
 @SLOW_BOX
 @given(BODIES)
 @example(safetensors({"a": {"dtype": "F32", "shape": [0, 2**62], "data_offsets": [0, 0]}}))
@@ -216,6 +227,13 @@ def test_more_tensors_than_allowed_are_refused() -> None:
 def test_announced_lengths_are_bounded_before_anything_is_read(lengths: tuple[int, int]) -> None:
     with pytest.raises(ProtocolError, match="over the bound"):
         frame_lengths(PREFIX.pack(b"AK1\0", *lengths))
+
+
+def test_no_frame_is_sent_that_would_not_be_read() -> None:
+    with pytest.raises(ProtocolError, match="over the bound"):
+        encode(Call(instance=0), {"x": torch.zeros(MAX_BODY // 4)})
+    with pytest.raises(ProtocolError, match="over the bound"):
+        encode(Called(returned="tensor", type="T" * MAX_HEADER))
 
 
 def test_a_trickling_sender_meets_the_deadline_of_the_whole_frame() -> None:
@@ -317,6 +335,21 @@ class TestSentAhead:
             with pytest.raises(WorkerLost) as lost:
                 asked[1]()
         assert lost.value.why == "total"
+
+    def test_the_total_is_over_between_calls_that_are_quick_enough(self) -> None:
+        """Each reply is there before its own deadline, by a clock that runs on at each look."""
+        ticks = itertools.count(step=0.05)
+        with connected(total=3.0, clock=lambda: next(ticks)) as (channel, theirs, _):
+            answered = 0
+            while channel.lost is None and answered < 100:
+                pending = channel.post(Describe(instance=0), None, 2.0)
+                theirs.sendall(encode(Built(parameters=())))
+                with contextlib.suppress(WorkerLost):
+                    pending()
+                    answered += 1
+            assert channel.lost is not None
+            assert channel.lost.why == "total"
+            assert next(ticks) < 5.0
 
     @pytest.mark.parametrize("leaving", [socket.socket.close, lambda s: s.shutdown(socket.SHUT_RDWR)])
     def test_what_was_answered_before_the_end_counts_and_nothing_after(

@@ -102,3 +102,14 @@ def test_equal_means_shape_nan_and_tolerance() -> None:
     assert not same(one, one.nan_to_num())
     assert not same(one, one.unsqueeze(0))
     assert not same(one, None)
+
+
+@pytest.mark.parametrize(
+    ("expected", "off", "equal"),
+    [(1.0, 1e-4, True), (1.0, 2e-4, False), (0.0, 9e-6, True), (0.0, 2e-5, False), (100.0, 2e-2, False)],
+)
+def test_the_tolerance_is_that_of_float32(expected: float, off: float, equal: bool) -> None:
+    """Rounding differs by some 1e-6; the nearest mistakes by more than 2e-4."""
+    right = torch.full((3,), expected)
+    assert same(right + off, right) is equal
+    assert same(right - off, right) is equal

@@ -96,6 +96,24 @@ def test_no_checks_are_no_pass(checks) -> None:  # type: ignore[no-untyped-def]
     assert verdict(()) == "failed"
 
 
+@pytest.mark.parametrize("spoil", ["del items[1:]", "items.append(items[0])"], ids=["one less", "one twice"])
+def test_exactly_the_checks_that_were_collected_have_to_run(checks, spoil: str) -> None:  # type: ignore[no-untyped-def]
+    """All that ran has passed, and pytest is content."""
+    body = f"""
+@check("scale")
+def one(request):
+    items = request.session.items
+    if len(items) == 2:
+        {spoil}
+
+@check("mix")
+def two():
+    pass
+"""
+    with pytest.raises(GraderFault, match="did not all run"):
+        run_checks(checks(body), bench("v1"))
+
+
 def test_an_unknown_fixture_is_the_grader_s_fault(checks) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(GraderFault):
         run_checks(checks("@check('scale')\ndef one(tmp_path_of_nobody):\n    pass\n"), bench("v1"))

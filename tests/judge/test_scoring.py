@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from grader.judge.scoring import concept_records, reason, verdict
+import pytest
+
+from grader.judge.checks import CheckFailed, CheckInfo
+from grader.judge.plugin import Outcome
+from grader.judge.scoring import check_records, concept_records, reason, verdict
 from grader.records import CheckRecord, Status
-from tests.judge.stage import content
+from tests.judge.stage import bench, content
 
 KATA = content("v1").kata
 SCALE = next(concept.points for concept in KATA.concepts if concept.id == "scale")
@@ -51,3 +55,15 @@ def test_the_reason_is_the_diagnosis_or_else_the_first_failed_check() -> None:
     assert reason((failed,), "You never scaled.") == "You never scaled."
     assert reason((record("mix", "failed", required=False, message="x"), failed), None) == "no scale"
     assert reason((), None) is None
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_a_check_may_fail_for_something_that_costs_points_and_decides_nothing(required: bool) -> None:
+    found = Outcome("one", CheckInfo("output", "", "One"), CheckFailed("none", required=required))
+    other = Outcome("two", CheckInfo("mix", "", "Two"), None)
+    kata = content("v3").kata
+    checks = check_records((found, other), kata, bench("v3"))
+    (output,) = (concept for concept in concept_records(kata, checks) if concept.id == "output")
+    assert (output.status, output.points) == ("failed", 0)
+    assert verdict(checks) == ("failed" if required else "passed")
+    assert reason(checks, None) == ("none" if required else None)

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from grader.engine.private import PrivateEngine
+from grader.errors import ConfinementUnavailable
 from grader.grading import Options
+from grader.handles import ExitStatus, WorkerHandle
+from grader.judge import session
+from grader.judge.channel import Channel
+from grader.protocol import PREFIX, Built, Confined, Describe, encode, frame_lengths
 from grader.records import Grade
 from tests.judge.stage import CATALOG, SEED, failed, labels, solution, submission
 
@@ -54,7 +63,7 @@ def test_a_file_that_cannot_run_says_why(engine: PrivateEngine, text: str | byte
     assert grade.verdict == "unrunnable"
     assert said in (grade.reason or "")
     assert "Traceback" not in (grade.reason or "")
-    assert {concept.status for concept in grade.concepts} == {"not_reached"}
+    assert {(concept.status, concept.points) for concept in grade.concepts} == {("not_reached", 0)}
     assert grade.points == 0
 
 
@@ -166,6 +175,13 @@ def test_what_is_printed_is_kept_apart(engine: PrivateEngine) -> None:
     assert "hello from the file" in grade.printed.text
 
 
+def test_what_is_printed_is_kept_up_to_a_bound_and_the_rest_is_counted(engine: PrivateEngine) -> None:
+    grade = graded(engine, "print('x' * 99_999)\n" + solution("v1"))
+    assert grade.verdict == "passed"
+    assert len(grade.printed.text) == 64 * 1024
+    assert grade.printed.dropped_bytes == 100_000 - 64 * 1024
+
+
 def test_calling_the_library_takes_the_pass_and_names_the_line(engine: PrivateEngine) -> None:
     text = solution(
         "v1",
@@ -175,3 +191,97 @@ def test_calling_the_library_takes_the_pass_and_names_the_line(engine: PrivateEn
     assert labels(grade) == ("uses_builtin",)
     assert grade.diagnosis[0].line == len(text.splitlines())
     assert failed(grade) == {"interface"}
+
+
+def test_a_layer_that_two_roles_share_costs_the_projections(engine: PrivateEngine) -> None:
+    """There is no layer of the key's own to be found: the output alone says so."""
+    grade = graded(
+        engine,
+        solution(
+            "v1",
+            ("        self.key_proj = nn.Linear(hidden_dim, hidden_dim)\n", ""),
+            ("self.key_proj(x)", "self.query_proj(x)"),
+        ),
+    )
+    assert (labels(grade), failed(grade)) == (("shared_projection",), {"projections"})
+
+
+class Played:
+    """A worker that a thread plays: it greets, and answers one request only if it is left alive for that."""
+
+    def __init__(self, level: str) -> None:
+        self.ended = threading.Event()
+        ours, self._theirs = socket.socketpair()
+        output, self._printed = os.pipe()
+        self.handle = WorkerHandle(ours, output, self, "strict")
+        self._theirs.sendall(encode(Confined(level=level)))
+        self._thread = threading.Thread(target=self._answer)
+        self._thread.start()
+
+    def _answer(self) -> None:
+        request = self._theirs.recv(PREFIX.size)
+        if not request:
+            return
+        self._theirs.recv(sum(frame_lengths(request)))
+        if not self.ended.wait(0.2):
+            os.write(self._printed, b"said in the last call")
+            self._theirs.sendall(encode(Built(parameters=())))
+
+    def join(self) -> None:
+        self._theirs.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._theirs.close()
+        os.close(self._printed)
+
+    def kill(self) -> None:
+        self.ended.set()
+
+    def status(self, seconds: float) -> ExitStatus | None:
+        del seconds
+        return ExitStatus(code=0)
+
+    def starved(self) -> float:
+        return 0.0
+
+    def overflows(self) -> bool:
+        return False
+
+
+@pytest.fixture
+def played() -> Iterator[Callable[[str], Played]]:
+    workers: list[Played] = []
+
+    def play(level: str) -> Played:
+        workers.append(Played(level))
+        return workers[-1]
+
+    yield play
+    for worker in workers:
+        worker.join()
+
+
+def judged(worker: Played) -> Grade:
+    return session.judge(
+        submission(""), CATALOG.get("v1"), CATALOG, worker.handle, seed=SEED, total_seconds=60.0
+    )
+
+
+def test_a_worker_that_is_bound_otherwise_than_it_was_told_is_not_heard(
+    played: Callable[[str], Played], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(session, "judge_caller")
+    worker = played("process")
+    with pytest.raises(ConfinementUnavailable):
+        judged(worker)
+    assert worker.ended.is_set()
+
+
+def test_a_call_that_nobody_waits_for_is_heard_before_the_worker_is_ended(
+    played: Callable[[str], Played], make_grade: Callable[..., Grade], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask_and_go(_submission: object, _content: object, channel: Channel, _seed: int) -> Grade:
+        channel.post(Describe(instance=0), None, 30.0)
+        return make_grade("v1")
+
+    monkeypatch.setattr(session, "judge_caller", ask_and_go)
+    assert judged(played("strict")).printed.text == "said in the last call"

@@ -152,6 +152,7 @@ def test_a_broken_kata_toml_and_a_folder_without_katas(root: Path, tmp_path: Pat
     assert broken.path == root / "katas" / "v1" / "kata.toml"
     (nothing,) = lint(tmp_path / "nowhere").problems
     assert nothing.message == "There is no kata here."
+    assert all(problem.fix for problem in (broken, nothing))
 
 
 def test_a_kata_with_broken_files_is_not_graded(root: Path) -> None:

@@ -68,6 +68,31 @@ def with_a_blunt_check(own: Path) -> None:
     replace(path, "    scores_are_divided_by_sqrt_hidden_dim,\n", "")
 
 
+def without_a_gate(own: Path) -> None:
+    path = own / "katas" / "first" / "checks.py"
+    replace(path, '    "permuting_the_tokens_permutes_the_output",\n', "")
+    replace(path, "    permuting_the_tokens_permutes_the_output,\n", "")
+
+
+def with_a_gate_that_rejects_nothing(own: Path) -> None:
+    path = own / "katas" / "first" / "checks.py"
+    replace(path, "    eval_mode_is_deterministic,\n", "")
+    text = path.read_text(encoding="utf-8")
+    gate = "def eval_mode_is_deterministic(candidate: object) -> None: ...\n"
+    path.write_text(
+        f'{text}\nfrom grader.authoring import check\n\n\n@check("end_to_end")\n{gate}', encoding="utf-8"
+    )
+
+
+def with_a_gate_that_nothing_proves(own: Path) -> None:
+    path = own / "katas" / "first" / "checks.py"
+    text = path.read_text(encoding="utf-8")
+    gate = "def anything_goes(candidate: object) -> None: ...\n"
+    path.write_text(
+        f'{text}\nfrom grader.authoring import check\n\n\n@check("end_to_end")\n{gate}', encoding="utf-8"
+    )
+
+
 def with_an_unknown_label(own: Path) -> None:
     replace(
         own / "katas" / "first" / "mistakes.py",
@@ -114,6 +139,15 @@ def with_code_that_does_not_load(own: Path) -> None:
     [
         (without_the_scale, "first.py: The solution is failed and misses scale."),
         (with_a_blunt_check, "checks.py: No check is about the concept scale."),
+        (
+            without_a_gate,
+            "checks.py: There is no gate permuting_the_tokens_permutes_the_output, though it must reject: ",
+        ),
+        (
+            with_a_gate_that_rejects_nothing,
+            "checks.py: The gate eval_mode_is_deterministic passed, though it must reject: x = x + ",
+        ),
+        (with_a_gate_that_nothing_proves, "checks.py: Nothing proves that the gate anything_goes bites."),
         (with_an_unknown_label, "mistakes.py: The label typo has no words."),
         (with_an_example_that_misses, "The example returns_tuple replaces 'return nothing'"),
         (

@@ -91,6 +91,17 @@ def test_modes_and_seeds_are_the_judge_s() -> None:
     assert not called(one, training=False)[0].training_after
 
 
+def test_a_train_of_the_candidate_s_own_that_switches_nothing_is_not_relied_upon() -> None:
+    one = instance(CLASS + "\n    def train(self, mode=True):\n        return self\n")
+    still, first = called(one, training=False, seed=5)
+    _, second = called(one, training=False, seed=6)
+    assert not still.training_after
+    assert torch.equal(first["output"], second["output"])
+    moved, dropped = called(one, training=True, seed=5)
+    assert moved.training_after
+    assert not torch.equal(first["output"], dropped["output"])
+
+
 def test_the_judge_s_parameters_are_used() -> None:
     one = instance()
     sent = {"x": torch.eye(4).unsqueeze(0), "p:q.weight": 2 * torch.eye(4), "p:q.bias": torch.zeros(4)}

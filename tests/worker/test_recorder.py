@@ -54,6 +54,10 @@ def test_numbers_among_the_arguments_are_kept_and_infinities_made_finite() -> No
     assert 0.25 in found["dropout"].numbers.values()
 
 
+def test_of_many_tensors_in_one_call_the_first_few_are_kept() -> None:
+    assert trace("return torch.cat([x] * 40)")["cat"].inputs == ((2, 3, 4),) * 4
+
+
 def test_a_layer_that_is_not_of_the_model_is_seen() -> None:
     assert trace("return nn.Dropout(0.5)(x)")["dropout"].fresh_module
     assert not trace("return self.drop(x)")["dropout"].fresh_module

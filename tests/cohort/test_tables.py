@@ -1,0 +1,37 @@
+"""A cohort's results for other programs: no cell is a formula, whatever an answer is called."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from grader.cohort.entries import Row
+from grader.cohort.tables import csv_table
+
+
+def cells(**texts: str) -> dict[str, str]:
+    """One result as a spreadsheet reads it."""
+    row = Row(**{"name": "ada", "file": "a.py", "slug": "ada", "kata": "v1", "verdict": "failed"} | texts)
+    (read,) = csv.DictReader(io.StringIO(csv_table([row]), newline=""))
+    return read
+
+
+@pytest.mark.parametrize("column", ["name", "file", "reason"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_a_cell_that_a_spreadsheet_would_compute_is_text(column: str, start: str) -> None:
+    assert cells(**{column: f"{start}1+1"})[column] == f"'{start}1+1"
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\n", "\r\n", "\u00a0", "\u2003"], ids=repr)
+def test_no_blank_hides_the_beginning_of_a_formula(blank: str) -> None:
+    """Some programs pass over blanks."""
+    shown = cells(name=f"{blank}=1+1")["name"]
+    assert shown.startswith("'")
+    assert len(shown.splitlines()) == 1
+
+
+def test_other_cells_are_as_they_are() -> None:
+    row = cells(name="ada = lovelace", reason="1 + 1 is not 3")
+    assert (row["name"], row["reason"]) == ("ada = lovelace", "1 + 1 is not 3")
