@@ -34,6 +34,8 @@ def gradients_reach_the_input_and_every_projection(
         raise NotReached("forward did not run on an input that wants gradients")
     if seen.output.shape != seen.drawn.x.shape:
         raise NotReached("the output has another shape than x")
+    if seen.x_after is not None and not torch.equal(seen.x_after, seen.drawn.x):
+        raise NotReached("x is changed in place, and backward may need it as it was")
     if seen.called.backward is not None:
         fail(
             problem_text(candidate, seen.called.backward),
