@@ -69,7 +69,7 @@ def load_content(kata: Kata, catalog: Catalog) -> KataContent:
             values=tuple(mistakes.VALUES),
             neutral=tuple(mistakes.NEUTRAL),
             training=tuple(mistakes.TRAINING),
-            fitted=tuple(mistakes.FITTED),
+            fitted=tuple(getattr(mistakes, "FITTED", ())),
             examples=tuple(mistakes.EXAMPLES),
             rights=tuple(mistakes.RIGHT),
             gates=getattr(mistakes, "GATES", None),
