@@ -13,7 +13,7 @@ from grader.judge.calls import CUTS, DROPS, MASKINGS, NORMALISERS, PRODUCTS, SCA
 from grader.judge.candidate import Candidate
 from grader.judge.observations import trace_of
 from grader.judge.source import Source
-from grader.protocol import TraceEntry
+from grader.protocol import Failure, TraceEntry
 
 # What the scores are divided or multiplied by on a line, and whether a definition computes anything.
 DIVISOR = re.compile(
@@ -54,9 +54,12 @@ class Blame:
         return self.unmasked[-1].line if self.unmasked else self.source.last_return()
 
     def in_place(self) -> int | None:
-        """The last in-place call: the one that overwrote what backward needs."""
-        entries = [entry for entry in self.trace if IN_PLACE.match(entry.call)]
-        return entries[-1].line if entries else None
+        """The last in-place call: the one that overwrote what backward needs. Else the last in training."""
+        for trace in (self.trace, self.trained):
+            entries = [entry for entry in trace if IN_PLACE.match(entry.call)]
+            if entries:
+                return entries[-1].line
+        return None
 
     def changed_argument(self, place: int) -> int | None:
         """Where forward's argument at `place` is changed in place."""
@@ -64,6 +67,27 @@ class Blame:
         names = [argument.name for argument in loaded.forward] if loaded is not None else []
         found = self.source.changes_in_place(names[place]) if len(names) > place else None
         return found or self.in_place()
+
+    @property
+    def refused(self) -> bool:
+        """Whether forward's signature did not take a call: Python raised ahead of its first line."""
+        problems = [seen.problem for seen in self._candidate.observations]
+        return any(
+            isinstance(problem, Failure) and problem.type == "TypeError" and problem.line is None
+            for problem in problems
+        )
+
+    @property
+    def mask_name(self) -> str | None:
+        """What forward calls its second argument."""
+        loaded = self._candidate.loaded
+        names = [argument.name for argument in loaded.forward] if loaded is not None else []
+        return names[1] if len(names) > 1 and names[1].isidentifier() else None
+
+    @property
+    def output_layers(self) -> list[str]:
+        """The names of the layers that say they are the output's."""
+        return [unit.name for unit in self._candidate.rig().units if unit.states == "output"]
 
     def call_line(self, names: frozenset[str], *, last: bool = False, square: bool = False) -> int | None:
         entries = [entry for entry in self.trace if entry.call in names]
@@ -86,15 +110,31 @@ class Blame:
         tied = self.source.find(r"^\s*self\.\w{1,60} ?= ?self\.\w{1,60}(\s{0,9}$| ?=[^=])")
         if tied is not None:
             return tied
-        used: set[str] = set()
-        for entry in self.trace:
-            weights = {name for name in entry.parameters if not name.endswith("bias")}
-            if weights & used:
-                return entry.line
-            used |= weights
+        for again in (self._used_again(bias=False), self.cut_again(), self._used_again(bias=True)):
+            if again is not None:
+                return again
         layers = [entry.line for entry in self.trace if entry.call == "linear"]
         chained = (line for line in layers if CHAINED.search(self.source.code(line)))
         return next(chained, self.call_line(frozenset({"linear"})))
+
+    def _used_again(self, *, bias: bool) -> int | None:
+        used: set[str] = set()
+        for entry in self.trace:
+            names = {name for name in entry.parameters if name.endswith("bias") == bias}
+            if names & used:
+                return entry.line
+            used |= names
+        return None
+
+    def cut_again(self) -> int | None:
+        """Where the part of a packed projection is taken that was taken before."""
+        parts: list[tuple[object, ...]] = []
+        for entry in (entry for entry in self.trace if entry.call in ("narrow", "slice")):
+            part = (entry.inputs, *entry.numbers.items())
+            if part in parts:
+                return entry.line
+            parts.append(part)
+        return None
 
     def mix(self) -> int | None:
         return self.call_line(PRODUCTS, last=True) or self.last()
@@ -141,7 +181,7 @@ class Blame:
     def softmax(self) -> int | None:
         """Where the weights are made: by the function, by hand where the exponentials are divided, or not."""
         exponentials = self.call_line(frozenset({"exp", "exp_", "exp2"}))
-        sums = [entry.line for entry in self.trace if entry.call == "sum"]
+        sums = [entry.line for entry in self.trace if entry.call in ("sum", "cumsum")]
         if exponentials is not None and sums and self.call_line(frozenset({"softmax"})) is None:
             return next((line for line in sums if line >= exponentials), exponentials)
         return self.call_line(NORMALISERS) or self.scores()
@@ -160,7 +200,7 @@ class Blame:
         if changing:
             return changing[-1].line
         if entries:
-            return entries[0].line
+            return entries[-1].line
         return (
             self.call_line(MASKINGS - {"mul", "mul_"}, square=True)
             or self._mentions_the_mask()
@@ -169,24 +209,16 @@ class Blame:
 
     def _mentions_the_mask(self) -> int | None:
         """The last line of forward that multiplies by the mask, or does anything else with it."""
-        loaded = self._candidate.loaded
-        names = [argument.name for argument in loaded.forward] if loaded is not None else []
-        if len(names) < 2 or not names[1].isidentifier():
+        if self.mask_name is None:
             return None
-        name = re.escape(names[1])
+        name = re.escape(self.mask_name)
         return self.source.find_in_forward(rf"\*\s{{0,9}}{name}\b") or self.source.find_in_forward(
             rf"\b{name}\b"
         )
 
     def signature(self) -> int | None:
         """Where forward names its arguments, the mask's line if it stands on several."""
-        loaded = self._candidate.loaded
-        names = [argument.name for argument in loaded.forward] if loaded is not None else []
-        own = (
-            rf"^\s*{re.escape(names[1])}\s{{0,9}}[:,)]"
-            if len(names) > 1 and names[1].isidentifier()
-            else r"^$"
-        )
+        own = rf"^\s*{re.escape(self.mask_name)}\s{{0,9}}[:,)]" if self.mask_name is not None else r"^$"
         return self.source.find(own) or self.source.find(r"def forward\b")
 
     def raw_input(self) -> int | None:
@@ -212,6 +244,7 @@ class Blame:
     def dropout(self) -> int | None:
         return (
             self.call_line(DROPS)
+            or self.drops()
             or self.source.find_in_forward(r"[Dd]ropout\w{0,40}\(|\bdrop\w{0,40}\(|rand|bernoulli")
             or self.softmax()
         )
@@ -221,9 +254,9 @@ class Blame:
         called = self.dropout()
         for name in self.source.names_on(called):
             defined = self.source.definition_of(name, called or 0)
-            if defined is not None and "ropout" in self.source.code(defined):
+            if defined is not None and _sets_a_rate(name, self.source.code(defined)):
                 return defined
-        if "functional" in self.source.code(called) or "F." in self.source.code(called):
+        if re.search(r"functional|\bF\.|rand|bernoulli", self.source.code(called)):
             return called
         return self.source.find(r"Dropout\w{0,40}\(") or called
 
@@ -309,6 +342,14 @@ class Blame:
                     ), entry.line
         entry_line = self.call_line(DROPS | {"scaled_dot_product_attention"}, last=True)
         return "dropout_in_eval", entry_line or self.source.find(r"[Dd]ropout\w{0,40}\(|bernoulli|rand")
+
+
+def _sets_a_rate(name: str, code: str) -> bool:
+    """Whether a definition makes a layer of dropout, or a rate that is not simply the argument's."""
+    if "Dropout" in code or not name.startswith("self."):
+        return "Dropout" in code
+    handed_on = re.search(r"=\s{0,9}\w{1,60}\s{0,9}$", code) and not re.search(r"=\s{0,9}\d", code)
+    return not handed_on and ("ropout" in code or bool(re.search(r"=\s{0,9}[\d.]{1,20}\s{0,9}$", code)))
 
 
 def _is_square(shape: tuple[int, ...]) -> bool:

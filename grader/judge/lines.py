@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from grader.judge import finders
 from grader.judge.blame import Blame
 from grader.judge.calls import DROPS
 
 
 def line_of(blame: Blame, label: str, concept: str) -> int | None:
     """The line to show for a mistake."""
-    special = _SPECIAL.get(label)
+    special = _SPECIAL.get(label) if label else _UNNAMED.get(concept)
     found = special(blame) if special else None
     if found is None:
         found = _OF_CONCEPT.get(concept, Blame.last)(blame)
@@ -34,6 +35,14 @@ _OF_CONCEPT: dict[str, Callable[[Blame], int | None]] = {
     "mix": Blame.mix,
     "output": Blame.last,
     "gradients": Blame.cut,
+    "end_to_end": finders.foreign,  # a gate has no step of its own
+}
+
+# Where a check failed and no label is known.
+_UNNAMED: dict[str, Callable[[Blame], int | None]] = {
+    "dropout": finders.measured_dropout,
+    "interface": finders.entrance,
+    "mask": finders.shape_of_the_mask,
 }
 
 _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
@@ -42,12 +51,7 @@ _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
     "residual_or_norm_added": lambda blame: (
         blame.call_line(frozenset({"layer_norm", "rms_norm", "normalize"})) or blame.last()
     ),
-    "extra_nonlinearity": lambda blame: (
-        blame.call_line(
-            frozenset({"relu", "tanh", "sigmoid", "gelu", "silu", "leaky_relu", "elu", "abs", "neg"})
-        )
-        or blame.last_softmax()
-    ),
+    "extra_nonlinearity": finders.nonlinearity,
     "no_softmax": Blame.no_softmax,
     "scale_by_seq_len": Blame.size,
     "output_proj_twice": Blame.last_linear,
@@ -56,19 +60,20 @@ _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
     "dropout_unasked": Blame.drops,
     "mask_fill_zero": lambda blame: blame.call_line(frozenset({"nan_to_num", "nan_to_num_"})) or blame.mask(),
     "mask_not_optional": Blame.signature,
-    "returns_tuple": lambda blame: blame.source.last_return(),
+    "returns_tuple": finders.returned_pair,
     "wrong_dtype": lambda blame: (
         blame.source.find_in_forward(r"\.(double|half|bfloat16)\(|\.to\(torch\.|dtype=|float64")
         or blame.last()
     ),
-    "attention_result_discarded": Blame.last,
-    "returns_weights": Blame.last,
+    "attention_result_discarded": finders.returned,
+    "returns_weights": finders.returned,
     "round_output": Blame.cut,
-    "not_single_projection": lambda blame: blame.source.find(r"=\s*nn\.Linear"),
+    "not_single_projection": finders.separate_layers,
     "projection_unused": Blame.raw_input,
     "shared_projection": Blame.shared,
-    "output_uses_keys": Blame.mix,
-    "view_instead_of_transpose": lambda blame: blame.call_line(frozenset({"view", "reshape"})),
+    "output_uses_keys": finders.part_mixed,
+    "qkv_order_wrong": finders.unpacking,
+    "view_instead_of_transpose": finders.reshaped,
     "inplace_breaks_backward": lambda blame: (
         blame.source.find(r"Dropout\(.{0,80}inplace") or blame.in_place()
     ),
@@ -95,6 +100,17 @@ _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
         or blame.last_linear()
     ),
     "mix_elementwise": Blame.last,
+    "qk_swapped": finders.turned_before_softmax,
+    "weights_transposed": finders.turned_after_softmax,
+    "attends_across_batch": finders.batch_lost,
+    "no_output_proj": finders.return_without_output_layer,
+    "mask_only_in_one_mode": finders.condition_on_the_mode,
+    "mask_inverted": finders.sense_of_the_mask,
+    "mask_on_queries_instead_of_keys": finders.shape_of_the_mask,
+    "hides_padded_queries": finders.shape_of_the_mask,
+    "mask_wrong_broadcast_4d": finders.shape_of_the_mask,
+    "dropout_renormalised": finders.rescaled_after_dropout,
+    "dropout_not_elementwise": Blame.dropout_layer,
 }
 
 # Mistakes that raise, or show, at another line than the one they stand on.
