@@ -6,9 +6,11 @@ from grader.judge.blame import Blame
 from grader.judge.candidate import Candidate
 from grader.judge.checks import NotReached, check, fail, require
 from grader.judge.content import Example, Labels
+from grader.judge.delegation import Delegation
 from grader.judge.dropout import DropoutMeter
 from grader.judge.fitting import Fitted, Numbers
 from grader.judge.gradients import GradientMeter
+from grader.judge.lines import line_of
 from grader.judge.observations import Observation
 from grader.judge.oracle import Affine, Context, Form, Plan, run, same
 from grader.judge.probes import WIDTH
@@ -33,6 +35,7 @@ __all__ = [
     "Blame",
     "Candidate",
     "Context",
+    "Delegation",
     "DropoutMeter",
     "Example",
     "Failure",
@@ -54,6 +57,7 @@ __all__ = [
     "check",
     "difference",
     "fail",
+    "line_of",
     "missing_mistake",
     "mistake_behind",
     "no_tensor",

@@ -145,7 +145,8 @@ def _at_the_top(path: Path, call: ast.Call) -> bool:
 
 TRIED_WITH_THEIR_FUNCTION = {
     "grader/judge/source.py: pattern",
-    "grader/judge/source.py: f'{assigned}|\\\\b{n}(\\\\[.{{0,80}}\\\\])?\\\\.\\\\w{{1,40}}_\\\\('",
+    "grader/judge/source.py: "
+    "f'{assigned}|\\\\b{n}(\\\\[.{{0,80}}\\\\])?(\\\\.data)?\\\\.\\\\w{{1,40}}_\\\\('",
 }
 
 
@@ -188,6 +189,9 @@ def _source(text: str) -> None:
     for name in ("x", "self", "", " ", "a" * 80):
         source.changes_in_place(name)
     source.last_return()
+    source.returns_several()
+    source.unpacks_three(1)
+    source.last_use_of_helper(2)
     source.definition_like("forward")
     source.written_size()
 

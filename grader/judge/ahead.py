@@ -31,7 +31,7 @@ def ask_ahead(bench: Bench) -> None:
     _in_training(bench)
     with contextlib.suppress(NotReached):  # the checks that need it say so
         _through_the_xray(bench)
-    _ = bench.blame.recorded
+    _ = bench.delegation.recorded
 
 
 def _build(candidate: Candidate) -> None:

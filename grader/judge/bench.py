@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from grader.judge.blame import Blame
 from grader.judge.candidate import Candidate
 from grader.judge.content import Labels
+from grader.judge.delegation import Delegation
 from grader.judge.dropout import DropoutMeter
 from grader.judge.gradients import GradientMeter
 from grader.judge.source import Source
@@ -25,6 +26,7 @@ class Bench:
     dropout: DropoutMeter
     gradients: GradientMeter
     blame: Blame
+    delegation: Delegation
     variations: Variations
 
     @property
@@ -42,5 +44,6 @@ class Bench:
             dropout=DropoutMeter(candidate, xray, steps),
             gradients=GradientMeter(candidate),
             blame=Blame(candidate, Source(source_text)),
+            delegation=Delegation(candidate),
             variations=Variations(candidate),
         )

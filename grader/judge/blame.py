@@ -1,24 +1,19 @@
 """Which line is to blame: from the recorder's calls, and where it saw nothing from a search in the text.
 
-Lines and calls come from the worker, so they explain; they decide nothing, except that a banned call
-takes the pass away.
+Lines and calls come from the worker, so they explain; they decide nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-
-import torch
 
 from grader.judge import probes
 from grader.judge.calls import CUTS, DROPS, MASKINGS, NORMALISERS, PRODUCTS, SCALINGS, SPLITS, STAND_INS
 from grader.judge.candidate import Candidate
-from grader.judge.observations import Asked, Observation
+from grader.judge.observations import trace_of
 from grader.judge.source import Source
-from grader.protocol import Called, Failure, TraceEntry
+from grader.protocol import Failure, TraceEntry
 
 # What the scores are divided or multiplied by on a line, and whether a definition computes anything.
 DIVISOR = re.compile(
@@ -27,23 +22,6 @@ DIVISOR = re.compile(
 COMPUTED = re.compile(r"sqrt|\*\*|/|=\s{0,9}\(?\d|\*\s{0,9}\d|\d\s{0,9}\*|_features")
 CHAINED = re.compile(r"\(\s{0,9}(?:q|k|v|query|key|value)\w{0,20}\s{0,9}\)", re.IGNORECASE)
 IN_PLACE = re.compile(r"[a-z]\w*_$|__i\w+__$|__setitem__$")
-# Attention that comes with torch: operations, at any level below, and functions.
-LIBRARY = re.compile(
-    r"^(aten|torch)\.\w*(attention|attn|dot_product|sdp|multi_?head|transformer|safe_softmax)"
-)
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """One mode with all operations recorded: as they are called, in training below autograd too, and back."""
-
-    where: str
-    calls: tuple[Asked, ...]
-
-    @property
-    def called(self) -> list[Called]:
-        """What came of them: nothing where forward itself asks for gradients, which above there are not."""
-        return [asked.seen.called for asked in self.calls if asked.seen.called is not None]
 
 
 class Blame:
@@ -55,11 +33,11 @@ class Blame:
 
     @cached_property
     def unmasked(self) -> tuple[TraceEntry, ...]:
-        return _trace(self._candidate.unmasked)
+        return trace_of(self._candidate.unmasked)
 
     @cached_property
     def masked(self) -> tuple[TraceEntry, ...]:
-        return _trace(self._candidate.masked)
+        return trace_of(self._candidate.masked)
 
     @property
     def trace(self) -> tuple[TraceEntry, ...]:
@@ -67,40 +45,21 @@ class Blame:
         return self.masked or self.unmasked
 
     @cached_property
-    def recorded(self) -> tuple[Recorded, ...]:
-        """Each mode with every operation recorded."""
-        masked = {" under a mask": probes.MASKED[0]} if self._candidate.kata.takes_mask else {}
-        return tuple(
-            self._record(mode + mask, probe, training=training)
-            for mask, probe in {"": probes.UNMASKED[0], **masked}.items()
-            for mode, training in (("in eval mode", False), ("in training", True))
-        )
-
-    def _record(self, where: str, probe: probes.Probe, *, training: bool) -> Recorded:
-        candidate = self._candidate
-        above = candidate.ask(candidate.rig(), candidate.draw(probe), training=training, dispatch=True)
-        return Recorded(where, (above, self._below(probe, training=True)) if training else (above,))
-
-    def _below(self, probe: probes.Probe, *, training: bool) -> Asked:
-        candidate, drawn = self._candidate, self._candidate.draw(probe)
-        back = torch.ones_like(drawn.x)
-        return candidate.ask(
-            candidate.rig(), drawn, training=training, dispatch=True, trace=True, cotangent=back
-        )
-
-    @cached_property
     def trained(self) -> tuple[TraceEntry, ...]:
         """Under a mask in training mode, else without one."""
-        return _trace(self._candidate.in_training[::-1])
+        return trace_of(self._candidate.in_training[::-1])
 
     def last(self) -> int | None:
         """The line that makes forward's result: the last traced one, else its `return`."""
         return self.unmasked[-1].line if self.unmasked else self.source.last_return()
 
     def in_place(self) -> int | None:
-        """The last in-place call: the one that overwrote what backward needs."""
-        entries = [entry for entry in self.trace if IN_PLACE.match(entry.call)]
-        return entries[-1].line if entries else None
+        """The last in-place call: the one that overwrote what backward needs. Else the last in training."""
+        for trace in (self.trace, self.trained):
+            entries = [entry for entry in trace if IN_PLACE.match(entry.call)]
+            if entries:
+                return entries[-1].line
+        return None
 
     def changed_argument(self, place: int) -> int | None:
         """Where forward's argument at `place` is changed in place."""
@@ -109,55 +68,26 @@ class Blame:
         found = self.source.changes_in_place(names[place]) if len(names) > place else None
         return found or self.in_place()
 
-    # banned calls ---------------------------------------------------------------------------------------
+    @property
+    def refused(self) -> bool:
+        """Whether forward's signature did not take a call: Python raised ahead of its first line."""
+        problems = [seen.problem for seen in self._candidate.observations]
+        return any(
+            isinstance(problem, Failure) and problem.type == "TypeError" and problem.line is None
+            for problem in problems
+        )
 
-    def banned_call(self) -> tuple[str, int | None] | None:
-        """A call that the kata's rules forbid, by either recorder, with its line."""
-        banned = set(self._candidate.kata.rules.banned)
-        candidate = self._candidate
-        seen = [
-            candidate.observe(probe, training=True)
-            for probe in candidate.standard_probes
-            if probe.name == "base"
-        ]
-        below = [asked.seen for call in self.recorded for asked in call.calls]
-        traces = [self.unmasked, self.masked, *(_trace([one]) for one in (*seen, *below))]
-        for entry in (entry for trace in traces for entry in trace):
-            call = entry.call.partition(".")[0]  # without the name of the overload
-            if call in banned or LIBRARY.match(f"torch.{call}"):
-                return call.lstrip("_"), entry.line
-        for called in (called for call in self.recorded for called in call.called):
-            for name in called.dispatched:
-                if LIBRARY.match(name):
-                    return name.rpartition(".")[2].lstrip("_"), called.dispatched_lines.get(name)
-        return None
+    @property
+    def mask_name(self) -> str | None:
+        """What forward calls its second argument."""
+        loaded = self._candidate.loaded
+        names = [argument.name for argument in loaded.forward] if loaded is not None else []
+        return names[1] if len(names) > 1 and names[1].isidentifier() else None
 
-    def not_followed(self) -> list[str]:
-        """The modes in which nobody saw how the output comes about, so nobody can certify it."""
-        return [call.where for call in self.recorded if not self._is_followed(call)]
-
-    def _is_followed(self, call: Recorded) -> bool:
-        called = call.called
-        if not called:
-            below = self._below(call.calls[0].seen.probe, training=False).seen.called
-            called = [] if below is None else [below]
-        return bool(called) and all(one.followed for one in called)
-
-    # labels ---------------------------------------------------------------------------------------------
-
-    def line_of(self, label: str, concept: str) -> int | None:
-        """The line to show for a mistake."""
-        special = _SPECIAL.get(label)
-        found = special(self) if special else None
-        if found is None:
-            found = _OF_CONCEPT.get(concept, Blame.last)(self)
-        return found
-
-    def line_for(self, label: str | None, concept: str, raised_at: int | None) -> int | None:
-        """The line to show for a failed check: where it raised, unless the mistake stands elsewhere."""
-        if label in _STANDS_ELSEWHERE:
-            return _SPECIAL[label](self) or raised_at
-        return raised_at if raised_at is not None else self.line_of(label or "", concept)
+    @property
+    def output_layers(self) -> list[str]:
+        """The names of the layers that say they are the output's."""
+        return [unit.name for unit in self._candidate.rig().units if unit.states == "output"]
 
     def call_line(self, names: frozenset[str], *, last: bool = False, square: bool = False) -> int | None:
         entries = [entry for entry in self.trace if entry.call in names]
@@ -180,15 +110,31 @@ class Blame:
         tied = self.source.find(r"^\s*self\.\w{1,60} ?= ?self\.\w{1,60}(\s{0,9}$| ?=[^=])")
         if tied is not None:
             return tied
-        used: set[str] = set()
-        for entry in self.trace:
-            weights = {name for name in entry.parameters if not name.endswith("bias")}
-            if weights & used:
-                return entry.line
-            used |= weights
+        for again in (self._used_again(bias=False), self.cut_again(), self._used_again(bias=True)):
+            if again is not None:
+                return again
         layers = [entry.line for entry in self.trace if entry.call == "linear"]
         chained = (line for line in layers if CHAINED.search(self.source.code(line)))
         return next(chained, self.call_line(frozenset({"linear"})))
+
+    def _used_again(self, *, bias: bool) -> int | None:
+        used: set[str] = set()
+        for entry in self.trace:
+            names = {name for name in entry.parameters if name.endswith("bias") == bias}
+            if names & used:
+                return entry.line
+            used |= names
+        return None
+
+    def cut_again(self) -> int | None:
+        """Where the part of a packed projection is taken that was taken before."""
+        parts: list[tuple[object, ...]] = []
+        for entry in (entry for entry in self.trace if entry.call in ("narrow", "slice")):
+            part = (entry.inputs, *entry.numbers.items())
+            if part in parts:
+                return entry.line
+            parts.append(part)
+        return None
 
     def mix(self) -> int | None:
         return self.call_line(PRODUCTS, last=True) or self.last()
@@ -235,7 +181,7 @@ class Blame:
     def softmax(self) -> int | None:
         """Where the weights are made: by the function, by hand where the exponentials are divided, or not."""
         exponentials = self.call_line(frozenset({"exp", "exp_", "exp2"}))
-        sums = [entry.line for entry in self.trace if entry.call == "sum"]
+        sums = [entry.line for entry in self.trace if entry.call in ("sum", "cumsum")]
         if exponentials is not None and sums and self.call_line(frozenset({"softmax"})) is None:
             return next((line for line in sums if line >= exponentials), exponentials)
         return self.call_line(NORMALISERS) or self.scores()
@@ -254,7 +200,7 @@ class Blame:
         if changing:
             return changing[-1].line
         if entries:
-            return entries[0].line
+            return entries[-1].line
         return (
             self.call_line(MASKINGS - {"mul", "mul_"}, square=True)
             or self._mentions_the_mask()
@@ -263,24 +209,16 @@ class Blame:
 
     def _mentions_the_mask(self) -> int | None:
         """The last line of forward that multiplies by the mask, or does anything else with it."""
-        loaded = self._candidate.loaded
-        names = [argument.name for argument in loaded.forward] if loaded is not None else []
-        if len(names) < 2 or not names[1].isidentifier():
+        if self.mask_name is None:
             return None
-        name = re.escape(names[1])
+        name = re.escape(self.mask_name)
         return self.source.find_in_forward(rf"\*\s{{0,9}}{name}\b") or self.source.find_in_forward(
             rf"\b{name}\b"
         )
 
     def signature(self) -> int | None:
         """Where forward names its arguments, the mask's line if it stands on several."""
-        loaded = self._candidate.loaded
-        names = [argument.name for argument in loaded.forward] if loaded is not None else []
-        own = (
-            rf"^\s*{re.escape(names[1])}\s{{0,9}}[:,)]"
-            if len(names) > 1 and names[1].isidentifier()
-            else r"^$"
-        )
+        own = rf"^\s*{re.escape(self.mask_name)}\s{{0,9}}[:,)]" if self.mask_name is not None else r"^$"
         return self.source.find(own) or self.source.find(r"def forward\b")
 
     def raw_input(self) -> int | None:
@@ -306,6 +244,7 @@ class Blame:
     def dropout(self) -> int | None:
         return (
             self.call_line(DROPS)
+            or self.drops()
             or self.source.find_in_forward(r"[Dd]ropout\w{0,40}\(|\bdrop\w{0,40}\(|rand|bernoulli")
             or self.softmax()
         )
@@ -315,9 +254,9 @@ class Blame:
         called = self.dropout()
         for name in self.source.names_on(called):
             defined = self.source.definition_of(name, called or 0)
-            if defined is not None and "ropout" in self.source.code(defined):
+            if defined is not None and _sets_a_rate(name, self.source.code(defined)):
                 return defined
-        if "functional" in self.source.code(called) or "F." in self.source.code(called):
+        if re.search(r"functional|\bF\.|rand|bernoulli", self.source.code(called)):
             return called
         return self.source.find(r"Dropout\w{0,40}\(") or called
 
@@ -368,12 +307,12 @@ class Blame:
         seen = self._candidate.ask(
             self._candidate.rig(), self._candidate.draw(probes.UNMASKED[0]), training=True, trace=True
         ).seen
-        drops = [entry for entry in _trace([seen]) if entry.call == "dropout"]
+        drops = [entry for entry in trace_of([seen]) if entry.call == "dropout"]
         return bool(drops) and all(entry.numbers.get("p", entry.numbers.get("1")) == 0 for entry in drops)
 
     def drops_after_softmax(self) -> bool:
         """Whether every dropout that was seen in training comes after the softmax."""
-        seen = _trace(self._candidate.in_training)
+        seen = trace_of(self._candidate.in_training)
         drops = [place for place, entry in enumerate(seen) if entry.call in DROPS]
         norms = [place for place, entry in enumerate(seen) if entry.call in NORMALISERS]
         return bool(drops and norms) and min(drops) > min(norms)
@@ -405,109 +344,13 @@ class Blame:
         return "dropout_in_eval", entry_line or self.source.find(r"[Dd]ropout\w{0,40}\(|bernoulli|rand")
 
 
-def _trace(observations: Sequence[Observation]) -> tuple[TraceEntry, ...]:
-    """The first trace among them; of a call that raised, the last calls before it."""
-    for seen in observations:
-        if seen.called is not None and seen.called.trace:
-            return seen.called.trace
-        if isinstance(seen.problem, Failure) and seen.problem.trace:
-            return seen.problem.trace
-    return ()
+def _sets_a_rate(name: str, code: str) -> bool:
+    """Whether a definition makes a layer of dropout, or a rate that is not simply the argument's."""
+    if "Dropout" in code or not name.startswith("self."):
+        return "Dropout" in code
+    handed_on = re.search(r"=\s{0,9}\w{1,60}\s{0,9}$", code) and not re.search(r"=\s{0,9}\d", code)
+    return not handed_on and ("ropout" in code or bool(re.search(r"=\s{0,9}[\d.]{1,20}\s{0,9}$", code)))
 
 
 def _is_square(shape: tuple[int, ...]) -> bool:
     return len(shape) >= 2 and shape[-1] == shape[-2]
-
-
-_OF_CONCEPT: dict[str, Callable[[Blame], int | None]] = {
-    "projections": Blame.projections,
-    "scores": Blame.scores,
-    "scale": Blame.scale,
-    "mask": Blame.mask,
-    "softmax": Blame.softmax,
-    "dropout": Blame.dropout,
-    "mix": Blame.mix,
-    "output": Blame.last,
-    "gradients": Blame.cut,
-}
-
-_SPECIAL: dict[str, Callable[[Blame], int | None]] = {
-    "scale_after_softmax": Blame.after_softmax,
-    "extra_output_proj": Blame.last_linear,
-    "residual_or_norm_added": lambda blame: (
-        blame.call_line(frozenset({"layer_norm", "rms_norm", "normalize"})) or blame.last()
-    ),
-    "extra_nonlinearity": lambda blame: (
-        blame.call_line(
-            frozenset({"relu", "tanh", "sigmoid", "gelu", "silu", "leaky_relu", "elu", "abs", "neg"})
-        )
-        or blame.last_softmax()
-    ),
-    "no_softmax": Blame.no_softmax,
-    "scale_by_seq_len": Blame.size,
-    "output_proj_twice": Blame.last_linear,
-    "dropout_twice": Blame.last_dropout,
-    "dropout_on_output": Blame.last_dropout,
-    "dropout_unasked": Blame.drops,
-    "mask_fill_zero": lambda blame: blame.call_line(frozenset({"nan_to_num", "nan_to_num_"})) or blame.mask(),
-    "mask_not_optional": Blame.signature,
-    "returns_tuple": lambda blame: blame.source.last_return(),
-    "wrong_dtype": lambda blame: (
-        blame.source.find_in_forward(r"\.(double|half|bfloat16)\(|\.to\(torch\.|dtype=|float64")
-        or blame.last()
-    ),
-    "attention_result_discarded": Blame.last,
-    "returns_weights": Blame.last,
-    "round_output": Blame.cut,
-    "not_single_projection": lambda blame: blame.source.find(r"=\s*nn\.Linear"),
-    "projection_unused": Blame.raw_input,
-    "shared_projection": Blame.shared,
-    "output_uses_keys": Blame.mix,
-    "view_instead_of_transpose": lambda blame: blame.call_line(frozenset({"view", "reshape"})),
-    "inplace_breaks_backward": lambda blame: (
-        blame.source.find(r"Dropout\(.{0,80}inplace") or blame.in_place()
-    ),
-    "attends_over_features": Blame.scores,
-    "mutates_input": lambda blame: blame.changed_argument(0),
-    "mutates_mask_argument": lambda blame: blame.changed_argument(1),
-    "returns_none_without_mask": lambda blame: blame.source.last_return(),
-    "forward_missing": lambda blame: blame.source.definition_like("forward"),
-    "init_misnamed": lambda blame: blame.source.definition_like("__init__"),
-    "hard_coded_sizes": lambda blame: blame.source.written_size(),
-    "dropout_rate_ignored": Blame.dropout_layer,
-    "dropout_prob_inverted": Blame.dropout_layer,
-    "mask_after_softmax_no_renorm": Blame.mask,
-    "causal_by_default": lambda blame: (
-        blame.call_line(frozenset({"tril", "triu"})) or blame.source.find(r"tril|triu")
-    ),
-    "missing_dropout": lambda blame: (
-        blame.call_line(DROPS)
-        or next((e.line for e in blame.trained if e.call in DROPS), None)
-        or blame.softmax()
-    ),
-    "output_proj_before_mix": lambda blame: (
-        blame.source.find_in_forward(r"@\s{0,9}self\.\w{1,40}\(|\(\s{0,9}v\w{0,9}\s{0,9}\)")
-        or blame.last_linear()
-    ),
-    "mix_elementwise": Blame.last,
-}
-
-# Mistakes that raise, or show, at another line than the one they stand on.
-_STANDS_ELSEWHERE = frozenset(
-    {
-        "dropout_prob_inverted",
-        "dropout_rate_ignored",
-        "forward_missing",
-        "hard_coded_sizes",
-        "init_misnamed",
-        "inplace_breaks_backward",
-        "mutates_input",
-        "mutates_mask_argument",
-        "returns_none_without_mask",
-        "returns_tuple",
-        "wrong_dtype",
-        "attends_over_features",
-        "dropout_on_output",
-        "dropout_twice",
-    }
-)

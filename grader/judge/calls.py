@@ -29,4 +29,7 @@ MASKINGS = frozenset(
     {"masked_fill", "masked_fill_", "where", "add", "add_", "mul", "mul_", "sub", "masked_scatter"}
 )
 SPLITS = frozenset({"split", "chunk", "tensor_split", "unbind"})
+TURNS = frozenset(
+    {"transpose", "permute", "mT", "T", "mH", "adjoint", "swapaxes", "swapdims", "movedim", "moveaxis"}
+)
 CUTS = frozenset({"detach", "detach_", "round", "floor_divide", "floor", "requires_grad_"})

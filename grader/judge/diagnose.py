@@ -13,6 +13,7 @@ from grader.judge.checks import CheckFailed
 from grader.judge.content import Label
 from grader.judge.crashes import name_of
 from grader.judge.explain import Explanation, Forms
+from grader.judge.lines import line_for, line_of
 from grader.judge.oracle import Form
 from grader.judge.plugin import Outcome
 from grader.judge.probes import WIDTH
@@ -113,7 +114,7 @@ def diagnose_problem(
             sentence=text.sentence,
             fix=text.fix,
             why=text.why,
-            line=failure.line if bench is None else bench.blame.line_for(label, text.concept, failure.line),
+            line=failure.line if bench is None else line_for(bench.blame, label, text.concept, failure.line),
         ),
     )
 
@@ -135,7 +136,7 @@ def _named(bench: Bench, label: str, line: int | None, *, sentence: str = "", fi
         sentence=sentence or text.sentence,
         fix=fix or text.fix,
         why=text.why,
-        line=bench.blame.line_for(label, text.concept, line),
+        line=line_for(bench.blame, label, text.concept, line),
     )
 
 
@@ -174,7 +175,7 @@ def _entry(bench: Bench, part: _Part, *, exact: bool) -> Diagnosis:
         sentence=part.words.sentence,
         fix=part.words.fix,
         why=part.words.why,
-        line=bench.blame.line_of(part.labels[0], part.concept),
+        line=line_of(bench.blame, part.labels[0], part.concept),
         certainty="exact" if exact else "consistent",
     )
 

@@ -107,7 +107,7 @@ def _on_fused_calls(bench: Bench) -> Iterator[Note]:
 
 
 def _on_forward(bench: Bench, passed: bool) -> Iterator[Note]:
-    hidden = bench.blame.not_followed() if passed else []
+    hidden = bench.delegation.not_followed() if passed else []
     if hidden:
         yield Note(
             id="not_traceable",

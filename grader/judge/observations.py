@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from torch import Tensor
 from grader.judge.channel import Pending, WorkerLost
 from grader.judge.probes import Drawn, Probe
 from grader.judge.units import Unit
-from grader.protocol import Built, Called, Failure
+from grader.protocol import Built, Called, Failure, TraceEntry
 
 
 @dataclass(frozen=True)
@@ -113,3 +113,13 @@ def heard(
 
 def _of_kind(value: Tensor | None, sent: Tensor | None) -> Tensor | None:
     return value if value is not None and sent is not None and value.dtype == sent.dtype else None
+
+
+def trace_of(observations: Sequence[Observation]) -> tuple[TraceEntry, ...]:
+    """The first trace among them; of a call that raised, the last calls before it."""
+    for seen in observations:
+        if seen.called is not None and seen.called.trace:
+            return seen.called.trace
+        if isinstance(seen.problem, Failure) and seen.problem.trace:
+            return seen.problem.trace
+    return ()

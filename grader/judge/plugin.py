@@ -23,6 +23,7 @@ from grader.judge.blame import Blame
 from grader.judge.candidate import Candidate
 from grader.judge.checks import ATTRIBUTE, CheckFailed, CheckInfo, NotReached
 from grader.judge.content import Label
+from grader.judge.delegation import Delegation
 from grader.judge.dropout import DropoutMeter
 from grader.judge.gradients import GradientMeter
 from grader.judge.steps import Steps
@@ -83,6 +84,10 @@ class JudgePlugin:
     @pytest.fixture
     def blame(self) -> Blame:
         return self.bench.blame
+
+    @pytest.fixture
+    def delegation(self) -> Delegation:
+        return self.bench.delegation
 
     @pytest.fixture
     def variations(self) -> Variations:

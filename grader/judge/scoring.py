@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from grader.catalog import Concept, Kata
 from grader.judge.bench import Bench
 from grader.judge.checks import END_TO_END, CheckFailed, NotReached
+from grader.judge.lines import line_for
 from grader.judge.plugin import Outcome
 from grader.records import CheckRecord, ConceptRecord, Status, Verdict
 
@@ -41,7 +42,7 @@ def _record(outcome: Outcome, kata: Kata, bench: Bench) -> CheckRecord:
     assert isinstance(raised, CheckFailed)
     line = raised.line
     if outcome.info.concept != END_TO_END and required:
-        line = bench.blame.line_for(raised.mistake, outcome.info.concept, raised.line)
+        line = line_for(bench.blame, raised.mistake, outcome.info.concept, raised.line)
     return CheckRecord(
         id=outcome.id,
         concept=outcome.info.concept,

@@ -34,22 +34,38 @@ class Source:
         return self._first(re.compile(pattern).search, 0)
 
     def find_in_forward(self, pattern: str) -> int | None:
-        """The first line after `def forward` that matches."""
-        start = self.find(r"def forward\b")
+        """The first line of forward's body that matches, or of what stands behind it."""
+        start = self._body_of_forward()
         return None if start is None else self._first(re.compile(pattern).search, start)
 
     def last_return(self) -> int | None:
-        """The last `return` of forward: up to the next `def` or `class`."""
-        start = self.find(r"def forward\b")
+        """The last `return` of forward."""
+        return next(reversed(self.returns()), None)
+
+    def returns(self) -> list[int]:
+        """The lines of forward with a `return`: up to the next `def` or `class`."""
+        start = self._body_of_forward()
         if start is None:
+            return []
+        body = itertools.takewhile(lambda line: not re.match(r"\s*(def|class)\b", line[1]), self._code(start))
+        return [number for number, code in body if re.match(r"\s+return\b", code)]
+
+    def returns_several(self) -> int | None:
+        """The first `return` of forward with more than one thing in it, written on one line."""
+        return next((line for line in self.returns() if _is_several(self.code(line))), None)
+
+    def unpacks_three(self, first: int) -> int | None:
+        """The first line from there on that gives three names or more at once."""
+        return next((number for number, code in self._code(first - 1) if len(_assigned(code)) >= 3), None)
+
+    def last_use_of_helper(self, line: int) -> int | None:
+        """The last call of the function that the line belongs to; None in a method that torch calls."""
+        above = (re.match(r"\s*def\s+(\w+)", self.code(number)) for number in range(line, 0, -1))
+        name = next((found.group(1) for found in above if found), "forward")
+        if name in ("forward", "__init__") or len(name) > MAX_NAME:
             return None
-        found = None
-        for number, code in self._code(start):
-            if re.match(r"\s*(def|class)\b", code):
-                break
-            if re.match(r"\s+return\b", code):
-                found = number
-        return found
+        called = re.compile(rf"(?<!def )\b{re.escape(name)}\(")
+        return max((number for number, code in self._code(0) if called.search(code)), default=None)
 
     def definition_like(self, name: str) -> int | None:
         """The definition whose name looks most like `name` without being it."""
@@ -61,7 +77,10 @@ class Source:
         some = dict(itertools.islice(found, MAX_DEFINITIONS))
         bare = {other.strip("_"): line for other, line in some.items() if other != name}
         near = difflib.get_close_matches(name.strip("_"), bare, n=1, cutoff=0.5)
-        return bare[near[0]] if near else next(iter(bare.values()), None)
+        if near:
+            return bare[near[0]]
+        plain = [line for other, line in some.items() if not other.startswith("__")]
+        return next(reversed(plain or list(bare.values())), None)
 
     def code(self, line: int | None) -> str:
         """The line without its comment; of a very long one its beginning."""
@@ -86,7 +105,7 @@ class Source:
             return None  # a worker tells it
         n = re.escape(name)
         assigned = rf"^\s*{n}\s*(\[.*\]\s*=[^=]|(\[.*\]\s*)?[-+*/]{{1,2}}=)"
-        return self.find_in_forward(rf"{assigned}|\b{n}(\[.{{0,80}}\])?\.\w{{1,40}}_\(")
+        return self.find_in_forward(rf"{assigned}|\b{n}(\[.{{0,80}}\])?(\.data)?\.\w{{1,40}}_\(")
 
     def written_size(self) -> int | None:
         """The line with the largest whole number that is no default of a signature."""
@@ -100,6 +119,13 @@ class Source:
                 best = (largest, number)
         return best[1] if best else None
 
+    def _body_of_forward(self) -> int | None:
+        """The last line of forward's signature."""
+        start = self.find(r"def forward\b")
+        if start is None:
+            return None
+        return self._first(lambda code: code.rstrip().endswith(":"), start - 1) or start
+
     @cached_property
     def _codes(self) -> tuple[str, ...]:
         return tuple(line.partition("#")[0] for line in self.lines)
@@ -109,6 +135,20 @@ class Source:
 
     def _first(self, matches: Callable[[str], object], after: int) -> int | None:
         return next((number for number, code in self._code(after) if matches(code)), None)
+
+
+def _is_several(code: str) -> bool:
+    """Whether a `return` gives `a, b`, `(a, b)`, `[a, b]` or `{…: a, …: b}`."""
+    value = code.partition("return")[2].strip()
+    wrapped = value[:1] + value[-1:] in ("()", "[]", "{}")
+    depth = 0
+    for place, sign in enumerate(value):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth <= wrapped:
+            return True
+        if wrapped and not depth and place < len(value) - 1:
+            wrapped = False  # the brackets at both ends are not a pair
+    return False
 
 
 def _assigned(code: str) -> list[str]:

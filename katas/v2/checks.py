@@ -36,7 +36,7 @@ from kata_content.common.checks.training import (
     the_module_stays_in_its_mode,
 )
 
-from grader.authoring import Blame, Candidate, NotReached, check, fail
+from grader.authoring import Blame, Candidate, NotReached, check, fail, line_of
 
 
 @check(
@@ -53,7 +53,7 @@ def one_fused_projection_makes_query_key_and_value(candidate: Candidate, blame: 
             expected="one weight of shape (3·hidden_dim, hidden_dim)",
             actual=f"a weight of shape {tuple(units[0].weight.shape)}",
             mistake="not_single_projection",
-            line=blame.line_of("not_single_projection", "projections"),
+            line=line_of(blame, "not_single_projection", "projections"),
             sentence="Query, key and value are three parts, and your projection makes more than that.",
             fix="Make it `nn.Linear(hidden_dim, 3 * hidden_dim)` and split it in three.",
         )
@@ -65,7 +65,7 @@ def one_fused_projection_makes_query_key_and_value(candidate: Candidate, blame: 
             expected="one weight of shape (3·hidden_dim, hidden_dim)",
             actual=f"weights of shape {shapes}",
             mistake="not_single_projection",
-            line=blame.line_of("not_single_projection", "projections"),
+            line=line_of(blame, "not_single_projection", "projections"),
         )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from grader.catalog import Catalog
 from grader.engine.private import PrivateEngine
@@ -15,8 +16,11 @@ from grader.grading import Options
 from grader.records import Grade, Submission
 
 HERE = Path(__file__).parents[2]
-ROOTS = (HERE / "tests" / "corpus", HERE.parent / "shared" / "corpus")
+SHARED = HERE.parent / "shared"
+ROOTS = (HERE / "tests" / "corpus", SHARED / "corpus")
 GRADES_AT_ONCE = 2
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Judgement:
 
 def answers() -> tuple[Answer, ...]:
     """Every answer of every corpus that is there, in a fixed order."""
-    return tuple(answer for root in ROOTS if root.is_dir() for answer in _answers_in(root))
+    return tuple(answer for root in ROOTS if root.is_dir() for answer in answers_in(root))
 
 
 def sample(of: Iterable[Answer], each: int) -> tuple[Answer, ...]:
@@ -69,7 +73,12 @@ def sample(of: Iterable[Answer], each: int) -> tuple[Answer, ...]:
     groups: dict[tuple[str, bool], list[Answer]] = {}
     for answer in of:
         groups.setdefault((answer.kata, answer.passes), []).append(answer)
-    return tuple(group[i * len(group) // each] for group in groups.values() for i in range(each))
+    return tuple(answer for group in groups.values() for answer in spread(group, each))
+
+
+def spread(of: Sequence[T], number: int) -> tuple[T, ...]:
+    """`number` of them, spread evenly."""
+    return tuple(of[place * len(of) // number] for place in range(number))
 
 
 def judge(
@@ -91,7 +100,7 @@ def judge(
         return list(pool.map(one, [(answer, seed) for seed in seeds for answer in chosen]))
 
 
-def _answers_in(root: Path) -> Iterator[Answer]:
+def answers_in(root: Path) -> Iterator[Answer]:
     for line in (root / "expected.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         label = row["mistake"] or row["rule"]

@@ -80,3 +80,67 @@ def test_places_in_the_text() -> None:
     assert source.changes_in_place("mask") is None
     assert source.written_size() == 8
     assert source.definition_like("forward") == 3
+
+
+SEVERAL = """\
+def softmax_of(z):
+    e = z.exp()
+    return e / e.sum(-1, keepdim=True), e
+
+class A:
+    def __init__(self):
+        pass
+
+    def helper(self, x):
+        return x, x
+
+    def call(
+        self,
+        x,
+        mask=None,
+    ):
+        if self.training:
+            return softmax_of(x)[0]
+        weights = softmax_of(softmax_of(x))
+        query, key, value = weights
+        return {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "several"),
+    [
+        ("a, b", True),
+        ("(a @ b, c)", True),
+        ("[a, b]", True),
+        ('{"output": a, "weights": b}', True),
+        ("f(a, b)", False),
+        ("(a + b) @ f(c, d)", False),
+        ("(f(a, b)) @ (c)", False),
+        ("x[..., 0]", False),
+        ("", False),
+    ],
+)
+def test_a_return_of_several_things_is_told_from_one_of_one(returned: str, several: bool) -> None:
+    source = Source(SEVERAL.replace("def call", "def forward").replace("return {}", f"return {returned}"))
+    assert source.returns() == [18, 21]
+    assert source.returns_several() == (21 if several else None)
+
+
+def test_what_has_other_names_is_found_by_its_place() -> None:
+    source = Source(SEVERAL)
+    assert source.definition_like("forward") == 12  # no name is near: the last plain method
+    assert source.last_use_of_helper(3) == 19
+    assert source.last_use_of_helper(7) is None  # a constructor is called by torch
+    assert source.unpacks_three(1) == 20
+
+
+def test_the_body_of_forward_starts_behind_its_signature() -> None:
+    source = Source(SEVERAL.replace("def call", "def forward"))
+    assert source.find("mask") == 15
+    assert source.find_in_forward("mask") is None
+    assert source.find_in_forward("training") == 17
+
+
+def test_data_is_a_way_to_the_argument() -> None:
+    assert Source("    def forward(self, x):\n        x.data.mul_(2)").changes_in_place("x") == 2

@@ -22,11 +22,19 @@ def told(played_one: Candidate) -> Form | None:
 
 
 def test_each_known_way_is_told_apart_beside_another_mistake() -> None:
-    for form in content("v4").training:
-        if form.label != "dropout_in_eval":
+    stage = content("v4")
+    for form in stage.training:
+        if form.label != "dropout_in_eval" and form.fits(stage.plan, stage.features):
             found = told(candidate("v4", NO_SCALE, form))
             assert found is not None
             assert found.label == form.label
+
+
+def test_a_way_that_needs_an_output_layer_is_not_played_where_there_is_none() -> None:
+    needing = [form for form in content("v4").training if "output_layer" in form.needs]
+    assert needing
+    once_more = Form("", {"drop": lambda c: c.but(weights=F.dropout(c.weights, c.rate / 2, c.training))})
+    assert told(candidate("v4", NO_SCALE, once_more)) is None
 
 
 def test_dropout_in_eval_is_right_in_training() -> None:

@@ -19,6 +19,7 @@ from grader.authoring import (
     Variations,
     check,
     fail,
+    line_of,
     require,
 )
 
@@ -57,7 +58,7 @@ def in_training_weights_are_dropped_at_the_rate_and_the_kept_ones_grow(
             f" {found.expected_factor:.3g}",
             actual=found.says or None,
             mistake=label,
-            line=blame.line_of(label or "", "dropout"),
+            line=line_of(blame, label or "", "dropout"),
             sentence=sentence,
             fix=fix,
         )

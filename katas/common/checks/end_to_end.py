@@ -6,6 +6,7 @@ import torch
 from kata_content.common.checks.premises import require_some_output, steady_base
 
 from grader.authoring import (
+    Blame,
     Candidate,
     Failure,
     NotReached,
@@ -16,6 +17,7 @@ from grader.authoring import (
     check,
     difference,
     fail,
+    line_of,
     mistake_behind,
     problem_line,
     problem_text,
@@ -24,7 +26,7 @@ from grader.authoring import (
 
 
 @check("end_to_end", why="Right on one example is luck; right on all of them is an answer.")
-def the_output_equals_the_formula_on_every_probe(candidate: Candidate) -> None:
+def the_output_equals_the_formula_on_every_probe(candidate: Candidate, blame: Blame) -> None:
     require_some_output(candidate)
     layout = candidate.layout
     wrong = [
@@ -38,12 +40,13 @@ def the_output_equals_the_formula_on_every_probe(candidate: Candidate) -> None:
             f" first on {wrong[0].probe.says}.",
             expected="softmax(QKᵀ/√d)V with the weights that the grader set",
             actual=difference(candidate, wrong[0]),
+            line=line_of(blame, "", "end_to_end"),
         )
 
 
 @check("end_to_end", why="What holds for one kind of input must hold for its neighbours.")
 def unusual_inputs_give_the_formula_as_well(
-    candidate: Candidate, steps: Steps, variations: Variations
+    candidate: Candidate, steps: Steps, variations: Variations, blame: Blame
 ) -> None:
     require_some_output(candidate)
     if not steps.right or candidate.layout is None:
@@ -81,6 +84,7 @@ def unusual_inputs_give_the_formula_as_well(
         "On inputs five times as large the output is not the formula's: large logits are cut or changed.",
         expected="softmax of the logits as they are",
         actual=difference(candidate, strong),
+        line=line_of(blame, "", "end_to_end"),
         charges="softmax",
     )
 
@@ -101,7 +105,9 @@ def _mistake_of_sizes(candidate: Candidate, seen: Observation) -> str | None:
 
 
 @check("end_to_end", why="Samples of a batch are strangers; one must not change another's output.")
-def samples_of_a_batch_do_not_see_each_other(candidate: Candidate, variations: Variations) -> None:
+def samples_of_a_batch_do_not_see_each_other(
+    candidate: Candidate, variations: Variations, blame: Blame
+) -> None:
     seen = steady_base(candidate)
     other = variations.changed_sample.seen
     if other.output is None or other.output.shape != seen.drawn.x.shape:
@@ -112,6 +118,7 @@ def samples_of_a_batch_do_not_see_each_other(candidate: Candidate, variations: V
         "Changing the second sample changed the output of the first.",
         expected="each sample's output depends on that sample only",
         actual="the first sample's output moved",
+        line=line_of(blame, "attends_across_batch", "scores"),
         charges="scores",
     )
 

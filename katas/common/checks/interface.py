@@ -7,6 +7,7 @@ from kata_content.common.checks.premises import require_call, require_some_outpu
 from grader.authoring import (
     Blame,
     Candidate,
+    Delegation,
     Failure,
     GradientMeter,
     NotReached,
@@ -204,8 +205,8 @@ def forward_runs_on_every_batch_size_length_and_width(candidate: Candidate, blam
 
 
 @check("interface", why="The point of the exercise is to write attention, not to call it.")
-def attention_is_written_by_hand(blame: Blame) -> None:
-    found = blame.banned_call()
+def attention_is_written_by_hand(delegation: Delegation) -> None:
+    found = delegation.banned_call()
     if found is not None:
         name, line = found
         fail(
