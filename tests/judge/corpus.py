@@ -15,7 +15,8 @@ from grader.grading import Options
 from grader.records import Grade, Submission
 
 HERE = Path(__file__).parents[2]
-ROOTS = (HERE / "tests" / "corpus", HERE.parent / "shared" / "corpus")
+SHARED = HERE.parent / "shared"
+ROOTS = (HERE / "tests" / "corpus", SHARED / "corpus", SHARED / "corpus2")
 GRADES_AT_ONCE = 2
 
 
@@ -30,7 +31,7 @@ class Answer:
 
     @property
     def name(self) -> str:
-        return f"{self.path.parents[1].parent.name}/{self.path.parent.name}/{self.path.name}"
+        return "/".join(self.path.parts[-4:])
 
 
 @dataclass(frozen=True)
