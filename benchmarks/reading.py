@@ -1,7 +1,7 @@
 """What the report says about wrong answers, to be read beside them; and how many labels are right.
 
     python -m benchmarks.reading --seed 12 --count 100     # a hundred reports, drawn by the seed
-    python -m benchmarks.reading --labels                  # every answer: verdicts, and the share of right labels
+    python -m benchmarks.reading --labels                  # every answer: verdicts and labels
 
 The corpora are `tests/corpus` and, where they lie beside the checkout, the shared ones.
 """
@@ -37,7 +37,7 @@ def report(number: int, one: Judgement) -> str:
     return "\n".join(
         [
             f"=== {number}. {one.answer.name}   (record: {wanted})",
-            f"{grade.verdict}, {grade.points} of {grade.max_points} points; lost: {_lost(grade) or 'nothing'}",
+            f"{grade.verdict}, {grade.points} of {grade.max_points} points; lost: {_lost(grade)}",
             f"HEADLINE {grade.reason}",
             *_said(grade),
         ]
@@ -45,7 +45,8 @@ def report(number: int, one: Judgement) -> str:
 
 
 def _lost(grade: Grade) -> str:
-    return ", ".join(concept.id for concept in grade.concepts if concept.status == "failed")
+    lost = [concept.id for concept in grade.concepts if concept.status == "failed"]
+    return ", ".join(lost) or "nothing"
 
 
 def _said(grade: Grade) -> Iterator[str]:

@@ -284,8 +284,9 @@ def _fit(fitted: Fitted, candidate: Candidate, search: _Search) -> Form | None:
             return None
         numbers[case.context.hidden_dim, case.context.seq_len] = number
     variant = {fitted.step: fitted.step_with(numbers)}
+    confirming = search.masked if fitted.masked_only else (*search.unmasked, *search.masked)
     if not numbers or not all(
-        same(case.output, attempt(search.plan, case.context, variant)) for case in search.masked
+        same(case.output, attempt(search.plan, case.context, variant)) for case in confirming
     ):
         return None
     named = fitted.form(numbers, candidate.written_numbers)

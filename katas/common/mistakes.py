@@ -224,7 +224,7 @@ SOFTMAX = (
     ),
     _instead_of_softmax(
         lambda s: torch.log_softmax(s, dim=-1),
-        "log_softmax stands where softmax belongs, and nothing takes the exponential",
+        "the logarithm of softmax stands where softmax belongs, and nothing takes the exponential",
         "log_softmax gives the logarithms of the weights; the values must be mixed with the weights"
         " themselves.",
         "Write `torch.softmax(scores, dim=-1)`, or take `.exp()` of what you have.",
