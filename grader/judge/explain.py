@@ -64,7 +64,10 @@ class _Search:
     others: int
     unmasked: tuple[_Case, ...]
     masked: tuple[_Case, ...]
-    _found: dict[int, Tensor] = field(default_factory=dict)
+    _found: dict[int, Tensor] = field(
+        default_factory=dict
+    )  # as what follows: the same with masks and without
+    _loudness: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     @cached_property
     def mistakes(self) -> Tensor:
@@ -92,11 +95,17 @@ class _Search:
         return self._found[size]
 
     def sets_of(self, places: Tensor, size: int) -> Tensor:
-        """All sets of so many forms; of three, only those of the first form of each label: else too many."""
-        if size < 3:
+        """The sets of so many forms: of two, those with the first form of a label in them; of three, those of
+        such forms alone. Two mistakes at once, both in an unusual way, are too many to try.
+        """
+        if size < 2:
             return chosen(places, size)
-        leading = {self.forms[place].label: place for place in reversed(places.tolist())}
-        return chosen(torch.tensor(sorted(leading.values()), dtype=torch.int64), size)
+        firsts = {self.forms[place].label: place for place in reversed(places.tolist())}
+        leading = torch.tensor(sorted(firsts.values()), dtype=torch.int64)
+        if size > 2:
+            return chosen(leading, size)
+        pairs = chosen(places, size)
+        return pairs[torch.isin(pairs, leading).any(dim=1)]
 
     def under_masks(self, sets: Tensor) -> Tensor:
         """Those that reproduce the masked cases, by themselves or beside another right way of masking."""
@@ -106,9 +115,14 @@ class _Search:
         beside = every(sets, torch.arange(len(self.mistakes), len(self.forms))[:, None])
         return self.fitting(beside, self.masked)[:, :-1]
 
-    @cached_property
+    @property
     def by_loudness(self) -> tuple[Tensor, Tensor]:
         """The mistakes that change nothing on the largest unmasked case ("silent"), and the others."""
+        if not self._loudness:
+            self._loudness.append(self._told_apart())
+        return self._loudness[0]
+
+    def _told_apart(self) -> tuple[Tensor, Tensor]:
         case = max(self.unmasked, key=lambda case: case.context.x.numel())
         right = self._variants.run(chosen(self.mistakes, 0), case.context).each()[0]
         if right is None:
@@ -238,7 +252,8 @@ def _explain_with(search: _Search, size: int) -> Explanation | None:
         return _best(search, search.named(search.under_masks(base)))
     silent, _ = search.by_loudness
     results: list[Forms] = []
-    for hidden in range(wanted + 1):  # mistakes that only a mask shows
+    # Mistakes that only a mask shows; all of them are such where nothing is wrong without one.
+    for hidden in range(wanted if right_without_masks else 0, wanted + 1):
         if hidden and not search.masked:
             break
         base = search.without_masks(wanted - hidden)

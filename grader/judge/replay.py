@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import torch
 
 from grader.judge.candidate import Candidate
-from grader.judge.explain import Explanation
+from grader.judge.explain import Explanation, features_of
 from grader.judge.observations import Observation
 from grader.judge.oracle import Context, Form, Plan, attempt, compose, same
 from grader.judge.probes import RATE
@@ -43,7 +43,8 @@ def replay(candidate: Candidate, explanation: Explanation) -> Form | None:
     silent = all(
         _gives(plan, explanation.forms, context.but(training=False), seen) for seen, context in cases
     )
-    for form in (RIGHT, *candidate.content.training):
+    features = features_of(candidate, explanation.layout)
+    for form in (RIGHT, *(way for way in candidate.content.training if way.fits(plan, features))):
         forms = (*explanation.forms, form)
         if all(_gives(plan, forms, context, seen) for seen, context in cases):
             return None if form is RIGHT and silent else form

@@ -108,7 +108,10 @@ def test_each_mistake_alone_is_found_on_other_numbers_too(kata: str) -> None:
 
 @pytest.mark.parametrize("kata", ["v1", "v3"])
 def test_two_mistakes_at_once_are_both_named(kata: str) -> None:
-    sample = random.Random(11).sample(pairs(kata), SAMPLE)
+    """Pairs with the usual form of one of the two in them: of two unusual forms at once none is searched."""
+    usual = {form.label: id(form) for form in reversed(forms_of(content(kata)))}
+    searched = [pair for pair in pairs(kata) if {id(form) for form in pair} & set(usual.values())]
+    sample = random.Random(11).sample(searched, SAMPLE)
     found = [both_named(played(kata, *pair), pair) for pair in sample]
     assert sum(found) >= SAMPLE - 1
 

@@ -633,3 +633,12 @@ def test_rows_that_are_not_a_number_are_counted(engine: PrivateEngine) -> None:
     edits = [(HIDE, f'scores.masked_fill({both}, float("-inf"))')]
     found = check_of(graded(engine, "v3", solution("v3", *edits)), "hidden_keys_get")
     assert "rows are NaN under the mask" in (found.actual or "")
+
+
+def test_a_way_of_dropping_that_the_level_cannot_have_is_not_tried(engine: PrivateEngine) -> None:
+    """Beside another mistake each known way is played, and v4 has no output projection to play with."""
+    kept = "weights * (torch.rand_like(weights) > self.attention_dropout.p)"
+    odd = f"{kept}.float().cumsum(-1).clamp(max=1) if self.training else weights"
+    grade = graded(engine, "v4", solution("v4", (SCALE, "pass"), (DROP, odd)))
+    assert grade.verdict == "failed"
+    assert "no_scale" in labels(grade)
