@@ -245,7 +245,7 @@ def _explain_with(search: _Search, size: int) -> Explanation | None:
     wanted = size - own
     if not search.unmasked or not wanted:
         cases = (*search.unmasked, *search.masked)
-        return _best(search, search.named(search.fitting(chosen(search.mistakes, wanted), cases)))
+        return _best(search, search.named(search.fitting(search.sets_of(search.mistakes, wanted), cases)))
     right_without_masks = len(search.without_masks(0)) > 0
     if wanted == 1 and not right_without_masks:  # a mistake that only a mask shows cannot be all
         base = search.fitting(chosen(search.mistakes, 1), search.unmasked)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+import torch
 
 from grader.engine.private import PrivateEngine
+from grader.judge.dropout import _together
 from grader.records import CheckRecord, Grade
 from tests.judge.stage import failed, graded, labels, solution
 
@@ -642,3 +644,26 @@ def test_a_way_of_dropping_that_the_level_cannot_have_is_not_tried(engine: Priva
     grade = graded(engine, "v4", solution("v4", (SCALE, "pass"), (DROP, odd)))
     assert grade.verdict == "failed"
     assert "no_scale" in labels(grade)
+
+
+def test_an_answer_that_crashes_without_a_mask_and_overflows_under_one_is_graded(
+    engine: PrivateEngine,
+) -> None:
+    """With nothing but masked outputs to explain, the search keeps to the sets that it tries elsewhere."""
+    hidden = "hidden = scores.masked_fill(attention_mask == 0, -1e20)"
+    edits = [(f"scores = {HIDE}", hidden), (DROP, "self.attention_dropout(hidden)")]
+    grade = graded(engine, "v3", solution("v3", *edits))
+    assert grade.verdict == "failed"
+    assert labels(grade)[0] == "name_error_unbound_variable"
+
+
+def test_single_draws_that_agree_on_few_whole_rows_are_chance() -> None:
+    zero = torch.zeros(18, 8, 8, dtype=torch.bool)
+    kept = zero.clone()
+    zero[0, 0], kept[1, 3, :4] = True, True
+    assert not _together(zero, kept, -1, 0.6)
+    zero[:, :4], kept[:, 4:] = True, True
+    kept[1, 3] = False
+    assert _together(zero, kept, -1, 0.6)
+    kept[0, 5, 2], zero[0, 5, 2] = False, True
+    assert not _together(zero, kept, -1, 0.6)
