@@ -69,9 +69,9 @@ def data(document: str) -> None:
     _write(json_for_terminal(document).removesuffix("\n"))
 
 
-def ask(question: str) -> str:
-    """What the user types; nothing for Enter alone."""
-    answer: str = click.prompt(for_terminal(question), default="", show_default=False)
+def ask(question: str, *, error: bool = False) -> str:
+    """What the user types; nothing for Enter alone. `error` asks on standard error."""
+    answer: str = click.prompt(for_terminal(question), default="", show_default=False, err=error)
     return answer
 
 

@@ -203,9 +203,7 @@ def read_first(app: App, kata: Kata, limit: float) -> None:
 
     console.show(*screens.interview_brief(kata))
     if app.can_ask():
-        click.prompt(
-            f"{spoken(limit)}. Enter starts the clock, Ctrl-C leaves", "", show_default=False, err=True
-        )
+        console.ask(f"{spoken(limit)}. Enter starts the clock, Ctrl-C leaves", error=True)
 
 
 def resumed(app: App) -> Session:

@@ -27,6 +27,7 @@ from grader.judge.xray import XRay, output_of
 
 PROBE = Probe("dropout", 64, 8)
 MASKED_PROBE = Probe("dropout_masked", 18, 8, mask="bss")
+CHANCE = 1e-11  # how seldom a right answer may be taken for one that drops whole lines
 SHIFT = 3.0  # the output layer's bias, which no dropout may touch
 
 
@@ -224,15 +225,20 @@ class DropoutMeter:
             features_agree=agree,
             features_dropped=not torch.allclose(even[..., ::2], even[..., 1::2], atol=CLOSE),
             values_spared=agree and steady and not torch.equal(moved, still),
-            whole_lines=_together(zero, kept, -1) or _together(zero, kept, -2) or _together(zero, kept, 0),
+            whole_lines=any(_together(zero, kept, axis, rate) for axis in (-1, -2, 0)),
             moved=not torch.equal(torch.nan_to_num(moved), torch.nan_to_num(still)),
             entries=int(real.sum()),
             masked=probe.mask is not None,
         )
 
 
-def _together(zero: Tensor, kept: Tensor, axis: int) -> bool:
-    """Whether the weights along an axis are dropped or kept as one; by chance few lines are."""
+def _together(zero: Tensor, kept: Tensor, axis: int, rate: float) -> bool:
+    """Whether the weights along an axis are dropped or kept as one, and that is no chance.
+
+    A mask can leave so few whole lines that single draws agree on each of them.
+    """
     lines = (zero | kept).all(dim=axis)
     mixed = zero.any(dim=axis) & kept.any(dim=axis)
-    return bool(lines.any()) and float(mixed[lines].float().mean()) < 0.3
+    length = zero.shape[axis]
+    chance = (rate**length + (1 - rate) ** length) ** int(lines.sum())
+    return chance < CHANCE and not bool(mixed[lines].any())

@@ -64,7 +64,10 @@ class _Search:
     others: int
     unmasked: tuple[_Case, ...]
     masked: tuple[_Case, ...]
-    _found: dict[int, Tensor] = field(default_factory=dict)
+    _found: dict[int, Tensor] = field(
+        default_factory=dict
+    )  # as what follows: the same with masks and without
+    _loudness: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     @cached_property
     def mistakes(self) -> Tensor:
@@ -92,11 +95,17 @@ class _Search:
         return self._found[size]
 
     def sets_of(self, places: Tensor, size: int) -> Tensor:
-        """All sets of so many forms; of three, only those of the first form of each label: else too many."""
-        if size < 3:
+        """The sets of so many forms: of two, those with the first form of a label in them; of three, those of
+        such forms alone. Two mistakes at once, both in an unusual way, are too many to try.
+        """
+        if size < 2:
             return chosen(places, size)
-        leading = {self.forms[place].label: place for place in reversed(places.tolist())}
-        return chosen(torch.tensor(sorted(leading.values()), dtype=torch.int64), size)
+        firsts = {self.forms[place].label: place for place in reversed(places.tolist())}
+        leading = torch.tensor(sorted(firsts.values()), dtype=torch.int64)
+        if size > 2:
+            return chosen(leading, size)
+        pairs = chosen(places, size)
+        return pairs[torch.isin(pairs, leading).any(dim=1)]
 
     def under_masks(self, sets: Tensor) -> Tensor:
         """Those that reproduce the masked cases, by themselves or beside another right way of masking."""
@@ -106,9 +115,14 @@ class _Search:
         beside = every(sets, torch.arange(len(self.mistakes), len(self.forms))[:, None])
         return self.fitting(beside, self.masked)[:, :-1]
 
-    @cached_property
+    @property
     def by_loudness(self) -> tuple[Tensor, Tensor]:
         """The mistakes that change nothing on the largest unmasked case ("silent"), and the others."""
+        if not self._loudness:
+            self._loudness.append(self._told_apart())
+        return self._loudness[0]
+
+    def _told_apart(self) -> tuple[Tensor, Tensor]:
         case = max(self.unmasked, key=lambda case: case.context.x.numel())
         right = self._variants.run(chosen(self.mistakes, 0), case.context).each()[0]
         if right is None:
@@ -231,14 +245,15 @@ def _explain_with(search: _Search, size: int) -> Explanation | None:
     wanted = size - own
     if not search.unmasked or not wanted:
         cases = (*search.unmasked, *search.masked)
-        return _best(search, search.named(search.fitting(chosen(search.mistakes, wanted), cases)))
+        return _best(search, search.named(search.fitting(search.sets_of(search.mistakes, wanted), cases)))
     right_without_masks = len(search.without_masks(0)) > 0
     if wanted == 1 and not right_without_masks:  # a mistake that only a mask shows cannot be all
         base = search.fitting(chosen(search.mistakes, 1), search.unmasked)
         return _best(search, search.named(search.under_masks(base)))
     silent, _ = search.by_loudness
     results: list[Forms] = []
-    for hidden in range(wanted + 1):  # mistakes that only a mask shows
+    # Mistakes that only a mask shows; all of them are such where nothing is wrong without one.
+    for hidden in range(wanted if right_without_masks else 0, wanted + 1):
         if hidden and not search.masked:
             break
         base = search.without_masks(wanted - hidden)
@@ -284,8 +299,9 @@ def _fit(fitted: Fitted, candidate: Candidate, search: _Search) -> Form | None:
             return None
         numbers[case.context.hidden_dim, case.context.seq_len] = number
     variant = {fitted.step: fitted.step_with(numbers)}
+    confirming = search.masked if fitted.masked_only else (*search.unmasked, *search.masked)
     if not numbers or not all(
-        same(case.output, attempt(search.plan, case.context, variant)) for case in search.masked
+        same(case.output, attempt(search.plan, case.context, variant)) for case in confirming
     ):
         return None
     named = fitted.form(numbers, candidate.written_numbers)

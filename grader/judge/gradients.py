@@ -7,7 +7,7 @@ parameter (move it and look) while no gradient reaches it?
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -32,6 +32,7 @@ class Lost:
 
     missing: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
+    where: str = ""  # the calls that it is true of, where it is not true of all
 
     def __bool__(self) -> bool:
         return bool(self.missing or self.wrong)
@@ -94,12 +95,14 @@ class GradientMeter:
             return Lost()
         output, expected = wanted
         lost = _compare(expected, self.seen.gradients)
-        if not lost and self._candidate.kata.takes_mask:
-            lost = self._compared_without_a_mask()
+        if self._candidate.kata.takes_mask:
+            plain = self._compared_without_a_mask()
+            if bool(lost) != bool(plain):
+                return replace(lost, where="Under a mask") if lost else replace(plain, where="Without a mask")
         trained = self.trained.seen
         if not lost and trained.output is not None and same(trained.output, output):
-            lost = _compare(expected, trained.gradients)
-        return lost or self._cut_by_dropout(expected)
+            lost = replace(_compare(expected, trained.gradients), where="In training mode")
+        return lost or replace(self._cut_by_dropout(expected), where="In training mode, with dropout")
 
     def _compared_without_a_mask(self) -> Lost:
         seen = self.unmasked.seen

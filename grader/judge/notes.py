@@ -97,7 +97,13 @@ def _extra_output(bench: Bench) -> list[str]:
 
 
 def _on_fused_calls(bench: Bench) -> Iterator[Note]:
-    products = [entry for entry in bench.blame.unmasked if entry.call == "linear"]
+    layout = bench.candidate.likely_layout
+    if layout is None or not layout.fused:
+        return
+    fused = layout.slots["query"].unit.weight.name
+    products = [
+        entry for entry in bench.blame.unmasked if entry.call == "linear" and fused in entry.parameters
+    ]
     if len(products) > 1:
         yield Note(
             id="projection_calls",

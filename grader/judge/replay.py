@@ -44,7 +44,7 @@ def replay(candidate: Candidate, explanation: Explanation) -> Form | None:
         _gives(plan, explanation.forms, context.but(training=False), seen) for seen, context in cases
     )
     features = features_of(candidate, explanation.layout)
-    for form in (RIGHT, *(form for form in candidate.content.training if form.fits(plan, features))):
+    for form in (RIGHT, *(way for way in candidate.content.training if way.fits(plan, features))):
         forms = (*explanation.forms, form)
         if all(_gives(plan, forms, context, seen) for seen, context in cases):
             return None if form is RIGHT and silent else form

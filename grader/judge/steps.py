@@ -119,6 +119,11 @@ class Steps:
         # "Something more than the formula" can stand at any step; where it stands is what it costs.
         return by_step if label.concept == "mix" and by_step in ("projections", "softmax") else label.concept
 
+    def is_wrong_at(self, step: str) -> bool:
+        """Whether the explanation has a mistake at this step of the formula."""
+        explanation = self.explanation
+        return explanation is not None and any(step in form.steps for form in explanation.forms)
+
     def expect(self, concept: str, expected: str, measure: Callable[[], Reading] | None = None) -> None:
         """Fail when this concept's step is wrong; `NotReached` when nothing can be said."""
         self._require_output()

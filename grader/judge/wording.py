@@ -16,6 +16,16 @@ STAGES = {
     "reply": "while its answer was being sent",
 }
 
+IMPORTS = {
+    "torch": "import torch",
+    "nn": "from torch import nn",
+    "F": "import torch.nn.functional as F",
+    "Tensor": "from torch import Tensor",
+    "math": "import math",
+    "np": "import numpy as np",
+    "einsum": "from torch import einsum",
+    "Optional": "from typing import Optional",
+}
 WAITED = " It was not computing: look for a sleep, or for something that never comes (a lock, a thread)."
 SPUN_OR_WAITED = " Look for a loop that never ends, or for something that it waits for."
 
@@ -68,9 +78,17 @@ def _what(failure: Failure) -> str:
 
 def special_words(failure: Failure) -> tuple[str, str] | None:
     """Sentence and fix where a failure shows more than its label says."""
+    wanted_import = IMPORTS.get(failure.name or "") if failure.owner == "scope" else None
+    if wanted_import is not None:
+        return (
+            f"`{failure.name}` is used here and was never imported.",
+            f"Write `{wanted_import}` at the top.",
+        )
     if failure.near and failure.name:
         wanted, near = (_dotted(failure, name) for name in (failure.name, failure.near[0]))
         return f"There is no `{wanted}` here; `{near}` is very like it.", f"Write `{near}`."
+    if failure.name and failure.owner in ("self", "scope"):
+        return _missing(failure)
     last = failure.trace[-1] if failure.trace else None
     if last is not None and last.raised and last.call in PRODUCTS and len(set(last.inputs)) == 1:
         return (
@@ -85,6 +103,25 @@ def special_words(failure: Failure) -> tuple[str, str] | None:
             "Take the conversion out: every tensor has the dtype of x.",
         )
     return None
+
+
+def _missing(failure: Failure) -> tuple[str, str]:
+    """Sentence and fix for a name that nothing else is like."""
+    name = failure.name
+    if failure.owner == "self":
+        return (
+            f"You read `self.{name}`, and nothing of that name was stored on the module.",
+            f"Store it in `__init__`: `self.{name} = ...`, or read the name under which it is stored.",
+        )
+    if failure.type == "UnboundLocalError":
+        return (
+            f"`{name}` has no value yet on the way that led here.",
+            f"Assign `{name}` on every path before it is read.",
+        )
+    return (
+        f"There is no `{name}` here: nothing of that name was passed in, assigned before or imported.",
+        "Assign it first, write `self.` before it if it is a part of the module, or import it.",
+    )
 
 
 def _dotted(failure: Failure, near: str) -> str:

@@ -110,9 +110,16 @@ SCALE = (
             "scale_wrong_value",
             {"scale": divided(lambda c, number=number: number)},  # type: ignore[misc]
             entails=("hard_coded_sizes",),
-            shows=f"scores are always divided by {number:.4g}, whatever hidden_dim is",
+            shows=f"scores are always divided by {number:.4g}{root}, whatever hidden_dim is",
         )
-        for number in (math.sqrt(728), 27.0, math.sqrt(768), 8.0, math.sqrt(512), 32.0)
+        for number, root in (
+            (math.sqrt(728), " = √728"),
+            (27.0, ""),
+            (math.sqrt(768), " = √768"),
+            (8.0, " = √64"),
+            (math.sqrt(512), " = √512"),
+            (32.0, " = √1024"),
+        )
     ),
     Form("floor_division_scale", {"scale": lambda c: c.but(scores=c.scores // math.sqrt(c.hidden_dim))}),
     Form(
@@ -224,7 +231,7 @@ SOFTMAX = (
     ),
     _instead_of_softmax(
         lambda s: torch.log_softmax(s, dim=-1),
-        "log_softmax stands where softmax belongs, and nothing takes the exponential",
+        "the logarithm of softmax stands where softmax belongs, and nothing takes the exponential",
         "log_softmax gives the logarithms of the weights; the values must be mixed with the weights"
         " themselves.",
         "Write `torch.softmax(scores, dim=-1)`, or take `.exp()` of what you have.",

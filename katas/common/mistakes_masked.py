@@ -46,6 +46,7 @@ MASK = (
     *(
         weak_fill({"mask": added(lambda m, fill=fill: (1 - m) * fill)}, fill, added=True)  # type: ignore[misc]
         for fill in WEAK_FILLS
+        if fill != -1.0  # to softmax the same as adding the mask's zeros and ones
     ),
     Form("mask_fill_wrong_sign", {"mask": filled(1e9)}),
     Form("mask_fill_wrong_sign", {"mask": filled(float("inf"))}),

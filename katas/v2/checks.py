@@ -67,6 +67,14 @@ def one_fused_projection_makes_query_key_and_value(candidate: Candidate, blame: 
             mistake="not_single_projection",
             line=line_of(blame, "not_single_projection", "projections"),
         )
+    if candidate.layout is not None and not candidate.layout.fused:
+        fail(
+            "The fused projection is there, and query, key and value come from separate layers.",
+            expected="query, key and value are three parts of what one projection gives",
+            actual=", ".join(slot.unit.name for slot in candidate.layout.slots.values()),
+            mistake="not_single_projection",
+            line=blame.line_of("not_single_projection", "projections"),
+        )
 
 
 __all__ = [

@@ -14,22 +14,25 @@ LABELS = """
     T_on_3d additive_inf_times_zero api_typo attends_across_batch attends_over_features
     attention_result_discarded attribute_error_wrong_self_name causal_by_default double_scale
     dropout_before_softmax dropout_in_eval dropout_module_created_in_forward dropout_no_rescale
-    dropout_on_output dropout_prob_inverted dropout_rate_ignored dropout_renormalised
-    eval_called_in_forward extra_nonlinearity extra_output_proj floor_division_scale forward_missing
-    fp16_overflow fully_masked_row functional_dropout_without_training_flag gradient_detached
-    hard_coded_device hard_coded_sizes hides_padded_queries inf_nan_fully_masked_row init_misnamed
-    inplace_breaks_backward key_mask_not_expanded mask_added_as_bool mask_after_softmax_no_renorm
-    mask_branch_drops_scale mask_dtype_assumed_bool mask_fill_small mask_fill_wrong_sign
-    mask_fill_wrong_type mask_fill_zero mask_ignored mask_inverted mask_not_optional
-    mask_on_embeddings mask_on_queries_instead_of_keys mask_wrong_broadcast_4d missing_dropout
-    missing_super_init mutates_input mutates_mask_argument name_error_unbound_variable
-    no_output_proj no_scale no_softmax not_single_projection output_uses_keys
-    parameters_created_in_forward permute_invalid projection_unused qk_swapped qkv_interleaved
-    qkv_order_wrong residual_or_norm_added returns_none_without_mask returns_tuple returns_weights
-    round_output scale_after_softmax scale_by_dk scale_by_seq_len scale_multiplied scale_wrong_value
+    dropout_not_elementwise dropout_on_output dropout_prob_inverted dropout_rate_ignored
+    dropout_renormalised dropout_twice dropout_unasked eval_called_in_forward extra_nonlinearity
+    extra_output_proj floor_division_scale forward_missing fp16_overflow fully_masked_row
+    functional_dropout_without_training_flag gradient_detached hard_coded_device hard_coded_sizes
+    hides_padded_queries inf_nan_fully_masked_row init_misnamed inplace_breaks_backward
+    key_mask_not_expanded layers_not_registered mask_added_as_bool mask_after_softmax_no_renorm
+    mask_asked_for_truth mask_branch_drops_scale mask_dtype_assumed_bool mask_fill_small
+    mask_fill_too_weak mask_fill_wrong_sign mask_fill_wrong_type mask_fill_zero
+    mask_first_sample_only mask_ignored mask_inverted mask_not_optional mask_on_embeddings
+    mask_on_queries_instead_of_keys mask_only_in_one_mode mask_wrong_broadcast_4d missing_dropout
+    missing_keepdim missing_super_init mix_elementwise mutates_input mutates_mask_argument
+    name_error_unbound_variable no_output_proj no_scale no_softmax not_single_projection
+    output_proj_before_mix output_proj_twice output_uses_keys parameters_created_in_forward
+    permute_invalid projection_unused qk_swapped qkv_interleaved qkv_order_wrong
+    residual_or_norm_added returns_none_without_mask returns_tuple returns_weights round_output
+    scale_after_softmax scale_by_dk scale_by_seq_len scale_multiplied scale_wrong_value
     scores_use_value shared_projection softmax_over_all softmax_over_batch softmax_over_queries
-    split_size_confused split_wrong_dim stray_ide_import transpose_wrong_axes uses_builtin
-    view_instead_of_transpose weights_transposed
+    split_size_confused split_wrong_dim state_across_calls stray_ide_import transpose_wrong_axes
+    uses_builtin view_instead_of_transpose weights_transposed wrong_dtype
 """
 each_mistake = pytest.mark.parametrize("label", MISTAKES)
 

@@ -41,7 +41,7 @@ def grade_and_clear(host: HostProcess, request: Request) -> Grade:
                 host.pass_on(request.options.isolation, [theirs.fileno(), held])
         finally:
             os.close(held)
-        grade = Pending(ours, request).result()
+        grade = Pending(ours, request, host.ask).result()
         for end in (connection, pipe):
             assert select.select([end], [], [], patience.SECONDS)[0], "it is not cleared away"
         assert (connection.recv(1), pipe.read()) == (b"", b"")

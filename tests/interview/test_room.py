@@ -466,6 +466,5 @@ def test_an_interview_that_is_over_opens_no_room(
 ) -> None:
     session = begin("v3")
     session.abort()
-    page = tmp_path / "page.html"
     with pytest.raises(UsageError, match="is over"):
-        open_room(session, interviews, store, catalog, read_grade, clocks, browse=print, page=page)
+        open_room(session, interviews, store, catalog, read_grade, clocks, browse=print, pages=tmp_path)

@@ -17,7 +17,7 @@ from grader.records import Grade, Submission
 
 HERE = Path(__file__).parents[2]
 SHARED = HERE.parent / "shared"
-ROOTS = (HERE / "tests" / "corpus", SHARED / "corpus")
+ROOTS = (HERE / "tests" / "corpus", SHARED / "corpus", SHARED / "corpus2")
 GRADES_AT_ONCE = 2
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class Answer:
 
     @property
     def name(self) -> str:
-        return f"{self.path.parents[1].parent.name}/{self.path.parent.name}/{self.path.name}"
+        return "/".join(self.path.parts[-4:])
 
 
 @dataclass(frozen=True)

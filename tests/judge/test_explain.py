@@ -42,9 +42,7 @@ def halved(c: Context) -> Context:
     return c.but(weights=c.weights * 0.5)
 
 
-def pairs(
-    kata: str, made: Sequence[Form] | None = None, some: int | None = None
-) -> list[tuple[Form, Form]]:
+def pairs(kata: str, made: Sequence[Form] | None = None, some: int | None = None) -> list[tuple[Form, Form]]:
     """Pairs of mistakes that both show: other labels, other steps, and no single mistake gives the same.
 
     `some` of them, drawn before anything is run, or all.
@@ -138,7 +136,10 @@ def test_each_mistake_alone_is_found_on_other_numbers_too(kata: str) -> None:
 
 @pytest.mark.parametrize("kata", ["v1", "v3"])
 def test_two_mistakes_at_once_are_both_named(kata: str) -> None:
-    sample = pairs(kata, some=3 * SAMPLE)[:SAMPLE]
+    """Pairs with the usual form of one of the two in them: of two unusual forms at once none is searched."""
+    usual = {id(form) for form in {form.label: form for form in reversed(forms_of(content(kata)))}.values()}
+    drawn = pairs(kata, some=10 * SAMPLE)
+    sample = [pair for pair in drawn if {id(form) for form in pair} & usual][:SAMPLE]
     found = [both_named(played(kata, *pair), pair) for pair in sample]
     assert len(sample) == SAMPLE
     assert sum(found) >= SAMPLE - 1
@@ -197,14 +198,14 @@ def test_a_scale_that_no_formula_gives_is_measured(divisor: float) -> None:
     found = explain(candidate("v1", form))
     assert found is not None
     assert found.labels == ("scale_wrong_value",)
-    assert all(math.isclose(measured, divisor, rel_tol=1e-3) for _, measured in found.divisors)
+    assert f"always divided by {divisor:.4g}" in found.forms[0].shows
 
 
 def test_a_constant_divisor_is_named_with_its_root_and_as_hard_coded() -> None:
-    form = Form("constant", {"scale": lambda c: c.but(scores=c.scores / 8)})
+    form = Form("constant", {"scale": lambda c: c.but(scores=c.scores / math.sqrt(512))})
     diagnosis = played("v1", form).diagnosis[0]
     assert diagnosis.mistakes == ("scale_wrong_value", "hard_coded_sizes")
-    assert "always divided by 8 = √64" in diagnosis.sentence
+    assert "always divided by 22.63 = √512" in diagnosis.sentence
 
 
 def test_what_nothing_explains_stays_unexplained() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+import torch
 
 from grader.engine.private import PrivateEngine
-from grader.records import Grade
+from grader.judge.dropout import _together
+from grader.records import CheckRecord, Grade
 from tests.judge.stage import failed, graded, labels, solution
 
 SOFTMAX = "weights = torch.softmax(scores, dim=-1)"
@@ -23,6 +25,7 @@ DROP = "self.attention_dropout(weights)"
 HIDE = "scores.masked_fill(attention_mask == 0, lowest)"
 GIVEN = "if attention_mask is not None:"
 INDENT = "\n        "
+LAYER = "nn.Linear(hidden_dim, hidden_dim)"
 
 
 @dataclass(frozen=True)
@@ -443,6 +446,30 @@ CRASHES = {
         "`weigths` is very like it",
         MIX,
     ),
+    "a module that was never imported": (
+        ("torch.softmax", "F.softmax"),
+        "name_error_unbound_variable",
+        "`F` is used here and was never imported",
+        "F.softmax",
+    ),
+    "a name that is nowhere": (
+        (MIX, "attn_probs @ value"),
+        "name_error_unbound_variable",
+        "There is no `attn_probs` here",
+        "attn_probs",
+    ),
+    "a name without a value on this path": (
+        (f"return {MIX}", f"if x is None:\n            mixed = {MIX}{INDENT}return mixed"),
+        "name_error_unbound_variable",
+        "`mixed` has no value yet",
+        "return mixed",
+    ),
+    "an attribute that nobody stored": (
+        (MIX, f"{MIX} + self.noise"),
+        "attribute_error_wrong_self_name",
+        "nothing of that name was stored",
+        "self.noise",
+    ),
     "an old class name": (
         ("super().__init__()", "super(SelfAttention, self).__init__()"),
         "name_error_unbound_variable",
@@ -520,3 +547,123 @@ def test_a_failed_grade_costs_a_point(engine: PrivateEngine, kata: str) -> None:
     assert grade.verdict == "failed"
     assert labels(grade) == ("hard_coded_sizes",)
     assert failed(grade) == {"interface"}
+
+
+def check_of(grade: Grade, name: str) -> CheckRecord:
+    return next(check for check in grade.checks if name in check.id)
+
+
+def test_dropout_by_hand_is_not_told_about_a_module_that_it_does_not_use(engine: PrivateEngine) -> None:
+    kept = "weights * (torch.rand_like(weights) < self.rate) / self.rate"
+    by_hand = f"{kept} if self.training and self.rate > 0 else weights"
+    text = solution("v3", (WIDTH, f"{WIDTH}{INDENT}self.rate = dropout_rate"), (DROP, by_hand))
+    grade = graded(engine, "v3", text)
+    assert labels(grade) == ("dropout_prob_inverted",)
+    assert "you keep with that probability" in (grade.reason or "")
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        ((f"return {MIX}", f"return self.out({MIX})"), (WIDTH, f"{WIDTH}{INDENT}self.out = {LAYER}")),
+        (
+            (CHUNK, "self.q(x), self.k(x), self.v(x)"),
+            (WIDTH, INDENT.join([WIDTH, *(f"self.{role} = {LAYER}" for role in "qkv")])),
+        ),
+    ],
+)
+def test_calls_of_other_layers_are_not_counted_as_products_of_the_fused_one(
+    engine: PrivateEngine, edits: tuple[tuple[str, str], ...]
+) -> None:
+    grade = graded(engine, "v2", solution("v2", *edits))
+    assert grade.verdict == "failed"
+    assert "projection_calls" not in {note.id for note in grade.notes}
+
+
+def test_what_a_wrong_softmax_makes_of_large_logits_is_not_charged_twice(engine: PrivateEngine) -> None:
+    columns = solution("v1", (SOFTMAX, f"{BY_HAND}(1, keepdim=True)"))
+    assert check_of(graded(engine, "v1", columns), "large_logits").status == "passed"
+    right = solution("v1", (SOFTMAX, f"e = scores.exp(){INDENT}weights = e / e.sum(-1, keepdim=True)"))
+    assert check_of(graded(engine, "v1", right), "large_logits").status == "failed"
+
+
+def test_nothing_is_said_of_weights_that_could_not_be_set(engine: PrivateEngine) -> None:
+    edits = [
+        (
+            f"self.{role}_proj = nn.Linear(hidden_dim, hidden_dim)",
+            f"self.{role}_w = torch.randn(hidden_dim, hidden_dim)",
+        )
+        for role in ("query", "key", "value")
+    ]
+    edits += [(f"self.{role}_proj(x)", f"x @ self.{role}_w") for role in ("query", "key", "value")]
+    grade = graded(engine, "v1", solution("v1", *edits))
+    assert labels(grade) == ("layers_not_registered",)
+    assert check_of(grade, "equals_the_formula").status == "not_reached"
+
+
+def test_a_mask_that_got_another_shape_is_not_said_to_have_other_values(engine: PrivateEngine) -> None:
+    flat = "if attention_mask.dim() == 2:\n                attention_mask.unsqueeze_(0)\n            "
+    grade = graded(engine, "v3", solution("v3", (f"scores = {HIDE}", f"{flat}scores = {HIDE}")))
+    assert labels(grade) == ("mutates_mask_argument",)
+    assert "has another shape" in (check_of(grade, "not_modified").message or "")
+
+
+@pytest.mark.parametrize(
+    ("condition", "where"),
+    [
+        ("attention_mask is not None", "Under a mask: "),
+        ("attention_mask is None", "Without a mask: "),
+        ("self.training", "In training mode: "),
+        ("True", "The output depends on "),
+    ],
+)
+def test_a_gradient_is_missed_where_it_was_missed(engine: PrivateEngine, condition: str, where: str) -> None:
+    cut = f"if {condition}:\n            weights = weights.detach(){INDENT}mixed = {MIX}"
+    grade = graded(engine, "v3", solution("v3", (f"mixed = {MIX}", cut)))
+    assert labels(grade) == ("gradient_detached",)
+    assert (check_of(grade, "gradients_reach").message or "").startswith(where)
+
+
+def test_a_rate_turned_round_is_not_called_a_rate_at_which_nothing_is_dropped(engine: PrivateEngine) -> None:
+    text = solution("v3", ("nn.Dropout(dropout_rate)", "nn.Dropout(1 - dropout_rate)"))
+    said = check_of(graded(engine, "v3", text), "training_without_dropout").message or ""
+    assert said.startswith("In training mode at dropout rate 0 the output differs")
+
+
+def test_rows_that_are_not_a_number_are_counted(engine: PrivateEngine) -> None:
+    both = "attention_mask.float() * attention_mask.float().mT == 0"
+    edits = [(HIDE, f'scores.masked_fill({both}, float("-inf"))')]
+    found = check_of(graded(engine, "v3", solution("v3", *edits)), "hidden_keys_get")
+    assert "rows are NaN under the mask" in (found.actual or "")
+
+
+def test_a_way_of_dropping_that_the_level_cannot_have_is_not_tried(engine: PrivateEngine) -> None:
+    """Beside another mistake each known way is played, and v4 has no output projection to play with."""
+    kept = "weights * (torch.rand_like(weights) > self.attention_dropout.p)"
+    odd = f"{kept}.float().cumsum(-1).clamp(max=1) if self.training else weights"
+    grade = graded(engine, "v4", solution("v4", (SCALE, "pass"), (DROP, odd)))
+    assert grade.verdict == "failed"
+    assert "no_scale" in labels(grade)
+
+
+def test_an_answer_that_crashes_without_a_mask_and_overflows_under_one_is_graded(
+    engine: PrivateEngine,
+) -> None:
+    """With nothing but masked outputs to explain, the search keeps to the sets that it tries elsewhere."""
+    hidden = "hidden = scores.masked_fill(attention_mask == 0, -1e20)"
+    edits = [(f"scores = {HIDE}", hidden), (DROP, "self.attention_dropout(hidden)")]
+    grade = graded(engine, "v3", solution("v3", *edits))
+    assert grade.verdict == "failed"
+    assert labels(grade)[0] == "name_error_unbound_variable"
+
+
+def test_single_draws_that_agree_on_few_whole_rows_are_chance() -> None:
+    zero = torch.zeros(18, 8, 8, dtype=torch.bool)
+    kept = zero.clone()
+    zero[0, 0], kept[1, 3, :4] = True, True
+    assert not _together(zero, kept, -1, 0.6)
+    zero[:, :4], kept[:, 4:] = True, True
+    kept[1, 3] = False
+    assert _together(zero, kept, -1, 0.6)
+    kept[0, 5, 2], zero[0, 5, 2] = False, True
+    assert not _together(zero, kept, -1, 0.6)

@@ -86,8 +86,8 @@ def test_what_is_no_answer_is_wrong_usage_and_no_attempt(fresh: Ground, tmp_path
     make(path)
     before = path.lstat()
     done = fresh.kata("grade", path, "v1", "--json")
-    assert (done.code, done.out) == (2, "")
-    assert said in done.err
+    assert (done.code, done.out) == (2, b"")
+    assert said in done.err.decode()
     assert json.loads(fresh.kata("history", "--json").out)["attempts"] == []
     after = path.lstat()
     assert (after.st_mode, after.st_mtime_ns) == (before.st_mode, before.st_mtime_ns)

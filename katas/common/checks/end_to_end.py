@@ -28,6 +28,9 @@ from grader.authoring import (
 @check("end_to_end", why="Right on one example is luck; right on all of them is an answer.")
 def the_output_equals_the_formula_on_every_probe(candidate: Candidate, blame: Blame) -> None:
     require_some_output(candidate)
+    built = candidate.rig().built
+    if built is not None and not built.parameters:
+        raise NotReached("the module has no parameters, so the formula's weights could not be set")
     layout = candidate.layout
     wrong = [
         seen
@@ -153,6 +156,7 @@ def training_without_dropout_gives_the_same_output(
         raise NotReached("forward gave no output in one of the modes")
     if variations.drops_at_rate_zero:
         raise NotReached("training is random although nothing should be dropped; another check says why")
+    at_rate = " at dropout rate 0" if candidate.kata.has_dropout else ""
     for still, moved in outputs:
         assert still is not None
         assert moved is not None
@@ -161,10 +165,10 @@ def training_without_dropout_gives_the_same_output(
         form = steps.only_in_training
         shown = None if form is None else steps.words(form).shows
         fail(
-            "In training mode, with nothing dropped, the output differs from eval mode"
+            f"In training mode{at_rate} the output differs from eval mode"
             + (f": it is what you get when {shown}." if shown else "."),
             expected="the same output",
-            actual=apart(still, moved),
+            actual=apart(moved, still),
             mistake=None if form is None else form.in_one_mode or None,
             charges="mix" if form is None else steps.concept_of(form),
         )

@@ -29,10 +29,13 @@ def hidden_keys_get_weight_exactly_zero(candidate: Candidate, steps: Steps, xray
     def measure() -> Reading:
         found = xray.masked
         assert found.visible is not None
-        leak = float(found.actual[~found.visible].abs().max())
+        leak = float(found.actual[~found.visible].abs().nan_to_num().max())
         sums = found.actual.sum(dim=-1)
         if leak > 0:
             return Reading(False, f"hidden keys get weights up to {leak:.3g}")
+        lost = int(sums.isnan().sum())
+        if lost:
+            return Reading(False, f"{lost} of {sums.numel()} rows are NaN under the mask")
         fine = bool(((sums - 1).abs() < 1e-3).all())
         return Reading(fine, f"rows sum to {float(sums.min()):.3g} … {float(sums.max()):.3g} under the mask")
 

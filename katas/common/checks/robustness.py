@@ -5,6 +5,7 @@ from __future__ import annotations
 from grader.authoring import (
     Candidate,
     NotReached,
+    Steps,
     Variations,
     check,
     fail,
@@ -46,13 +47,15 @@ def it_runs_in_float16(candidate: Candidate, variations: Variations) -> None:
 
 
 @check("robustness", why="Large logits overflow a softmax that does not subtract the row maximum.")
-def large_logits_stay_finite(variations: Variations) -> None:
+def large_logits_stay_finite(variations: Variations, steps: Steps) -> None:
+    if steps.is_wrong_at("normalise"):
+        return  # what a wrong softmax makes of large logits is charged there
     seen = variations.large_input.seen
     if seen.output is None:
         raise NotReached("forward does not run on large inputs")
     require(
         bool(seen.output.isfinite().all()),
         "Large logits give inf or NaN.",
-        expected="finite numbers",
-        actual="inf or NaN: subtract the row maximum before exp",
+        expected="finite numbers, as softmax gives that subtracts the row maximum before exp",
+        actual="inf or NaN",
     )

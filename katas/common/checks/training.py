@@ -63,9 +63,12 @@ def gradients_reach_the_input_and_every_projection(
             else "",
         )
     lost = gradients.compared() if steps.right else gradients.reached()
+    where = f"{lost.where}: " if lost.where else ""
     if lost.missing:
         fail(
-            "The output depends on " + ", ".join(lost.missing) + ", and no gradient arrives there.",
+            f"{where}{'the' if where else 'The'} output depends on "
+            + ", ".join(lost.missing)
+            + ", and no gradient arrives there.",
             expected="a gradient for x and for every projection",
             actual="no gradient for " + ", ".join(lost.missing),
             mistake=missing_mistake(blame),
@@ -75,7 +78,9 @@ def gradients_reach_the_input_and_every_projection(
         raise NotReached("something that forward keeps changes the output, and the gradient with it")
     if lost.wrong:
         fail(
-            "The output is right and the gradient of " + ", ".join(lost.wrong) + " is not.",
+            f"{where}{'the' if where else 'The'} output is right and the gradient of "
+            + ", ".join(lost.wrong)
+            + " is not.",
             expected="the gradient of the formula",
             actual="another gradient: a part of the graph is cut or a custom backward is wrong",
             mistake="gradient_detached" if blame.cuts() else None,
@@ -94,7 +99,7 @@ def the_input_and_the_mask_are_not_modified(
         if seen.x_after is not None:
             require(
                 torch.equal(seen.x_after, seen.drawn.x),
-                "x has other values after the call.",
+                f"x has {_changed(seen.drawn.x, seen.x_after)} after the call.",
                 expected="x as it was",
                 actual="x was changed in place",
                 mistake="mutates_input",
@@ -102,11 +107,17 @@ def the_input_and_the_mask_are_not_modified(
         if seen.mask_after is not None and seen.drawn.mask is not None:
             require(
                 torch.equal(seen.mask_after, seen.drawn.mask),
-                "The caller's attention_mask has other values after the call.",
+                f"The caller's attention_mask has {_changed(seen.drawn.mask, seen.mask_after)}"
+                " after the call.",
                 expected="the mask as it was",
                 actual="the mask was changed in place",
                 mistake="mutates_mask_argument",
             )
+
+
+def _changed(before: torch.Tensor, after: torch.Tensor) -> str:
+    """What a tensor has that it had not."""
+    return "other values" if before.shape == after.shape else "another shape"
 
 
 def _with_dropout(candidate: Candidate, dropout: DropoutMeter) -> list[Observation]:
