@@ -1,6 +1,6 @@
 """The worst texts that an answer may hold, the program's patterns, and those who read answers.
 
-python -m tests.hostile_text patterns | readers | one PATTERN
+python -m tests.hostile_text [--size N] patterns | readers | one PATTERN
 """
 
 from __future__ import annotations
@@ -284,6 +284,10 @@ def _bounded(work: Callable[[], None]) -> None:
 
 
 def main(part: str, *more: str) -> None:
+    if part == "--size":
+        global SIZE  # noqa: PLW0603 - of this process, which does nothing else
+        SIZE = int(more[0])
+        part, *more = more[1:]  # type: ignore[assignment]
     if part == "readers":
         for name, reader in READERS.items():
             print(name, flush=True)

@@ -17,17 +17,22 @@ from tests import hostile_text
 ROOT = Path(__file__).parent.parent
 
 
-def ran(part: str) -> list[str]:
-    command = [sys.executable, "-m", "tests.hostile_text", part]
+# The whole at every size is slow; what backtracks shows at an eighth of it as well.
+SIZES = [hostile_text.SIZE // 8, pytest.param(hostile_text.SIZE, marks=pytest.mark.slow)]
+
+
+def ran(part: str, size: int) -> list[str]:
+    command = [sys.executable, "-m", "tests.hostile_text", "--size", str(size), part]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"ended at {done.stdout.splitlines()[-1:]}: {done.stderr[-2000:]}"
     return done.stdout.splitlines()
 
 
-def test_every_pattern_reads_in_one_go() -> None:
+@pytest.mark.parametrize("size", SIZES)
+def test_every_pattern_reads_in_one_go(size: int) -> None:
     found = [str(used) for used in hostile_text.used_patterns()]
     assert len(found) > 40
-    assert ran("patterns") == found
+    assert ran("patterns", size) == found
 
 
 def test_no_pattern_is_out_of_sight() -> None:
@@ -35,8 +40,9 @@ def test_no_pattern_is_out_of_sight() -> None:
     assert hostile_text.unseen_patterns() == hostile_text.TRIED_WITH_THEIR_FUNCTION
 
 
-def test_every_reader_of_an_answer_reads_in_one_go() -> None:
-    assert ran("readers") == list(hostile_text.READERS)
+@pytest.mark.parametrize("size", SIZES)
+def test_every_reader_of_an_answer_reads_in_one_go(size: int) -> None:
+    assert ran("readers", size) == list(hostile_text.READERS)
 
 
 @pytest.mark.parametrize("pattern", [r"out\w*\s*=\s*nn\.Linear", r"self(\.\w+)*\.train\("])

@@ -21,7 +21,7 @@ def record(concept: str, status: Status, *, required: bool = True, message: str 
 
 
 def status(*checks: CheckRecord) -> dict[str, tuple[str, int]]:
-    return {concept.id: (concept.status, concept.points) for concept in concept_records(KATA, checks)}
+    return {concept.id: (concept.status, concept.points) for concept in concept_records(KATA, checks, ())}
 
 
 def test_every_check_of_a_concept_earns_its_points() -> None:
@@ -63,7 +63,7 @@ def test_a_check_may_fail_for_something_that_costs_points_and_decides_nothing(re
     other = Outcome("two", CheckInfo("mix", "", "Two"), None)
     kata = content("v3").kata
     checks = check_records((found, other), kata, bench("v3"))
-    (output,) = (concept for concept in concept_records(kata, checks) if concept.id == "output")
+    (output,) = (concept for concept in concept_records(kata, checks, ()) if concept.id == "output")
     assert (output.status, output.points) == ("failed", 0)
     assert verdict(checks) == ("failed" if required else "passed")
     assert reason(checks, None) == ("none" if required else None)

@@ -14,7 +14,7 @@ import pytest
 from grader.engine.private import PrivateEngine
 from grader.errors import ConfinementUnavailable
 from grader.grading import Options
-from grader.handles import ExitStatus, WorkerHandle
+from grader.handles import ExitStatus, Times, WorkerHandle
 from grader.judge import session
 from grader.judge.channel import Channel
 from grader.protocol import PREFIX, Built, Confined, Describe, encode, frame_lengths
@@ -240,8 +240,8 @@ class Played:
         del seconds
         return ExitStatus(code=0)
 
-    def starved(self) -> float:
-        return 0.0
+    def times(self) -> Times | None:
+        return None
 
     def overflows(self) -> bool:
         return False
