@@ -211,15 +211,16 @@ class Blame:
         """The last line of forward that multiplies by the mask, or does anything else with it."""
         if self.mask_name is None:
             return None
-        name = re.escape(self.mask_name)
-        return self.source.find_in_forward(rf"\*\s{{0,9}}{name}\b") or self.source.find_in_forward(
-            rf"\b{name}\b"
-        )
+        return self.source.find_in_forward(
+            rf"\*\s{{0,9}}{re.escape(self.mask_name)}\b"
+        ) or self.source.find_in_forward(rf"\b{re.escape(self.mask_name)}\b")
 
     def signature(self) -> int | None:
         """Where forward names its arguments, the mask's line if it stands on several."""
-        own = rf"^\s*{re.escape(self.mask_name)}\s{{0,9}}[:,)]" if self.mask_name is not None else r"^$"
-        return self.source.find(own) or self.source.find(r"def forward\b")
+        own = None
+        if self.mask_name is not None:
+            own = self.source.find(rf"^\s*{re.escape(self.mask_name)}\s{{0,9}}[:,)]")
+        return own or self.source.find(r"def forward\b")
 
     def raw_input(self) -> int | None:
         """Where x is taken as it is for a query, key or value, else where it is multiplied."""
@@ -227,10 +228,10 @@ class Blame:
         names = [argument.name for argument in loaded.forward] if loaded is not None else []
         if not names or not names[0].isidentifier():
             return self.scores()
-        name = re.escape(names[0])
+        x = names[0]
         return (
-            self.source.find_in_forward(rf"=\s{{0,9}}{name}\s*$")
-            or self.source.find_in_forward(rf"@\s{{0,9}}{name}\b|,\s{{0,9}}{name}\)")
+            self.source.find_in_forward(rf"=\s{{0,9}}{re.escape(x)}\s*$")
+            or self.source.find_in_forward(rf"@\s{{0,9}}{re.escape(x)}\b|,\s{{0,9}}{re.escape(x)}\)")
             or self.scores()
         )
 

@@ -296,7 +296,7 @@ SLIPS = {
         "if attention_mask is not None and self.training:",
         "mask_only_in_one_mode",
         "in both modes",
-        "masked_fill",
+        "self.training",
         "mask",
     ),
     "an inverted additive mask": slip(
