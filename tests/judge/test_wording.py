@@ -31,7 +31,7 @@ def failure(kind: str, text: str = "", stage: str = "load", **more: object) -> F
         (failure("SystemExit", "0"), 'Put it under `if __name__ == "__main__":`.'),
         (failure("EOFError", "EOF when reading a line", stage="forward"), "waits for input() in forward"),
         (failure("BdbQuit", "", stage="forward"), "a breakpoint() was left in forward. Take it out."),
-        (failure("NotImplementedError", "TODO 2: scores.", stage="forward"), "still open: TODO 2: scores."),
+        (failure("NotImplementedError", "TODO 2: scores.", stage="forward"), "a.py: TODO 2: scores."),
         (failure("RuntimeError", "can't allocate memory", stage="forward"), "not enough memory"),
         (failure("ClassMissing", "A", name="A", classes=("B", "C")), "It defines B, C. Name your class A."),
         (failure("ClassMissing", "A", name="A"), "It defines no nn.Module."),
