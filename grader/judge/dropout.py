@@ -241,4 +241,5 @@ def _together(zero: Tensor, kept: Tensor, axis: int, rate: float) -> bool:
     mixed = zero.any(dim=axis) & kept.any(dim=axis)
     length = zero.shape[axis]
     chance = (rate**length + (1 - rate) ** length) ** int(lines.sum())
-    return chance < CHANCE and not bool(mixed[lines].any())
+    some = bool(zero.any()) and bool(kept.any())
+    return some and chance < CHANCE and not bool(mixed[lines].any())

@@ -172,7 +172,7 @@ class OracleCaller:
             layers=self._layers.affine(leaves, instance.width),
             mask=mask,
             visible=None if mask is None else mask != 0,
-            training=request.training,
+            training=request.training and not request.calm,
             rate=instance.rate,
             extra={"output_step": "output" in self._kata.layers.roles},
         )
