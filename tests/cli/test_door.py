@@ -201,4 +201,4 @@ def test_a_terminal_gets_our_styles_and_nothing_else() -> None:
         seen += part
     os.close(leader)
     assert b"v1" in seen
-    assert harmless(re.sub(r"\x1b\[[012]?m", "", seen.decode().replace("\r\n", "\n")))
+    assert harmless(re.sub(r"\x1b\[(?:[0124](?:;[0124])*)?m", "", seen.decode().replace("\r\n", "\n")))

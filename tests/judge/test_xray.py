@@ -18,7 +18,6 @@ def test_the_output_is_the_attention_map(kata: str) -> None:
     found = bench(kata).xray.plain
     torch.testing.assert_close(found.actual, found.expected, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(found.actual.sum(-1), torch.ones(found.actual.shape[:2]))
-    assert abs(found.spill) < 1e-3
 
 
 @pytest.mark.parametrize("kata", ["v3", "v4"])
