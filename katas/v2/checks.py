@@ -73,7 +73,7 @@ def one_fused_projection_makes_query_key_and_value(candidate: Candidate, blame: 
             expected="query, key and value are three parts of what one projection gives",
             actual=", ".join(slot.unit.name for slot in candidate.layout.slots.values()),
             mistake="not_single_projection",
-            line=blame.line_of("not_single_projection", "projections"),
+            line=line_of(blame, "not_single_projection", "projections"),
         )
 
 
