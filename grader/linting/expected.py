@@ -66,7 +66,7 @@ def is_named(trial: Trial, exceptions: Exceptions) -> bool:
 def strangers(trial: Trial, exceptions: Exceptions) -> tuple[str, ...]:
     """Labels of other mistakes that were named as well, though they were not made."""
     assert trial.label is not None
-    known = exceptions.names(trial.label)
+    known = exceptions.names(trial.label) | set(trial.entails)
     return tuple(label for labels in trial.named for label in labels if label not in known)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from grader.catalog import Kata
 from grader.judge.candidate import Candidate
 from grader.judge.content import KataContent
@@ -52,7 +54,8 @@ def play(content: KataContent, wanted: Sequence[int], seed: int) -> Iterator[Tri
         else:
             form = forms[place]
             what = form.shows or content.labels[form.label].shows
-            yield trial_of(judge_forms(content, (form,), seed), form.label, what, charged.concept_of(form))
+            trial = trial_of(judge_forms(content, (form,), seed), form.label, what, charged.concept_of(form))
+            yield msgspec.structs.replace(trial, entails=form.entails)
 
 
 def judge_forms(content: KataContent, forms: Sequence[Form], seed: int, *, fused: bool = False) -> Grade:

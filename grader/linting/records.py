@@ -48,4 +48,5 @@ class Trial(Record):
     failed: tuple[str, ...]  # required concepts
     not_reached: tuple[str, ...]
     own: str | None = None  # the concept that the mistake should cost
+    entails: tuple[str, ...] = ()  # what it is as well
     full: bool = False  # every point was given
