@@ -49,7 +49,7 @@ STEPS = (
     Step(
         "tests",
         "pytest: all but the slow tests",
-        ("pytest", "-m", "not slow", "-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"),
+        ("pytest", "-m", "not slow", "-n", "3", "--dist", "worksteal"),
     ),
 )
 

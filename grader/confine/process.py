@@ -168,6 +168,21 @@ def starved(pid: int) -> float:
         return 0.0
 
 
+def has_ended(pid: int) -> bool:
+    """Whether there is no such process, or one that nobody has collected yet (where nobody is init)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # somebody else's
+        return False
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2]
+    except OSError:
+        return False
+    return state.split()[:1] in (["Z"], ["X"])
+
+
 def adopt_orphans() -> None:
     """Make this process the parent of whatever its descendants leave behind, so that `sweep` finds it."""
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)

@@ -187,7 +187,7 @@ def temporary_folder() -> Iterator[Path]:
     try:
         folder = make_named_folder(FOLDER_PREFIX)
     except OSError as error:
-        raise _no_room("the folder for temporary files", error) from error
+        raise no_room("the folder for temporary files", error) from error
     try:
         yield folder
     finally:
@@ -205,12 +205,11 @@ def remove_left(prefix: str = FOLDER_PREFIX) -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         owner = folder.name.removeprefix(prefix).partition("-")[0]
         try:
-            if owner.isdigit() and folder.lstat().st_uid == os.geteuid():
-                os.kill(int(owner), 0)
-        except ProcessLookupError:
-            remove_scratch(folder)
-        except OSError:  # it is somebody else's, or just gone
+            is_own = owner.isdigit() and folder.lstat().st_uid == os.geteuid()
+        except OSError:  # just gone
             continue
+        if is_own and own.has_ended(int(owner)):
+            remove_scratch(folder)
 
 
 def spawn_worker(folder: Path, level: Level, deny: tuple[str, ...] = ()) -> WorkerHandle:
@@ -252,10 +251,10 @@ def _scratch_folder(folder: Path) -> Path:
     try:
         return make_scratch(folder)
     except OSError as error:
-        raise _no_room(str(folder), error) from error
+        raise no_room(str(folder), error) from error
 
 
-def _no_room(where: str, error: OSError) -> GraderFault:
+def no_room(where: str, error: OSError) -> GraderFault:
     return GraderFault(
         f"No folder for the worker can be made in {where}: {error.strerror}.",
         "Make room there, or name another folder: TMPDIR=/path kata grade …",

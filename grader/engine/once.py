@@ -23,7 +23,7 @@ from grader.confine.policy import Level, unnamed
 from grader.confine.process import clean_environment, die_with_parent
 from grader.engine import deadline
 from grader.engine.cold import START_SECONDS, cold_worker, grade_cold
-from grader.engine.launch import kept_from_workers, user_site
+from grader.engine.launch import kept_from_workers, no_room, user_site
 from grader.engine.messages import Answer, Fault, Garbled, Request, pack, read_answer, read_request
 from grader.errors import GraderFault, KataError
 from grader.grading import Options
@@ -44,7 +44,10 @@ def launch(level: Level, root: Path) -> subprocess.Popen[bytes]:
 
     It is told as little of the user as an engine is: what it knows, its worker inherits.
     """
-    temporary = Path(tempfile.gettempdir())
+    try:
+        temporary = Path(tempfile.gettempdir())
+    except OSError as error:
+        raise no_room("the folder for temporary files", error) from error
     deny = (unnamed(root), *kept_from_workers())
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "grader.engine.once", str(os.getpid()), level, *deny],

@@ -110,7 +110,9 @@ _SPECIAL: dict[str, Callable[[Blame], int | None]] = {
     "hides_padded_queries": finders.shape_of_the_mask,
     "mask_wrong_broadcast_4d": finders.shape_of_the_mask,
     "dropout_renormalised": finders.rescaled_after_dropout,
-    "dropout_not_elementwise": Blame.dropout_layer,
+    "dropout_not_elementwise": lambda blame: (
+        blame.source.find_in_forward(r"\brand\w{0,20}\(|bernoulli|[Dd]ropout\dd?\(") or blame.dropout_layer()
+    ),
 }
 
 # Mistakes that raise, or show, at another line than the one they stand on.

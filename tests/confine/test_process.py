@@ -232,3 +232,12 @@ print(used > 0.5, abs(processor_time(os.getpid()) - time.process_time()) < 0.05)
 
     def test_nobody_counts_it_for_a_process_that_is_not_there(self) -> None:
         assert process.processor_time(-1) is None
+
+
+def test_a_process_has_ended_when_it_is_gone_or_waits_to_be_collected() -> None:
+    child = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.DEVNULL)
+    assert not process.has_ended(os.getpid())
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert process.has_ended(child.pid)
+    child.wait()
+    assert process.has_ended(child.pid)

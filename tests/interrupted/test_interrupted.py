@@ -21,6 +21,13 @@ from tests.patience import until
 from tests.processes import naming
 
 FILE = Path(__file__).with_name("for_ever.py")
+# Whoever is started in the background of a script ignores Ctrl-C, and so would all that it starts.
+PYTEST = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import pytest
+sys.exit(pytest.main(sys.argv[1:]))
+"""
 
 
 @pytest.fixture
@@ -35,7 +42,7 @@ def begin(temporary: Path, test: str, *options: str, **environ: str) -> subproce
     outer = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
     folders = {"TMPDIR": str(temporary), "PYTEST_DEBUG_TEMPROOT": str(temporary)}
     return subprocess.Popen(
-        [sys.executable, "-m", "pytest", *options, f"{FILE}{test}"],
+        [sys.executable, "-c", PYTEST, *options, f"{FILE}{test}"],
         cwd=ROOT,
         env={**outer, **folders, **environ},
         stdin=subprocess.DEVNULL,

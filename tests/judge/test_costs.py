@@ -41,6 +41,8 @@ V3 = {
     "mask_inverted": {"mask"},
     "mask_fill_zero": {"mask"},
     "mask_fill_small": {"mask"},
+    "mask_fill_too_weak": {"mask"},
+    "mask_first_sample_only": {"mask"},
     "mask_fill_wrong_sign": {"mask"},
     "mask_added_as_bool": {"mask"},
     "additive_inf_times_zero": {"mask"},
@@ -60,6 +62,10 @@ V3 = {
     "dropout_renormalised": {"dropout"},
     "dropout_before_softmax": {"dropout"},
     "dropout_on_output": {"dropout"},
+    "dropout_twice": {"dropout"},
+    "output_proj_before_mix": {"dropout"},
+    "output_proj_twice": {"output"},
+    "wrong_dtype": {"interface"},
 }
 
 
@@ -88,7 +94,7 @@ def test_the_table_leaves_no_mistake_of_the_level_out() -> None:
         ("extra_nonlinearity", "relu is applied to the output", "mix"),
         ("extra_nonlinearity", "softmax is applied twice", "softmax"),
         ("extra_nonlinearity", "relu is applied to query and key and value", "projections"),
-        ("residual_or_norm_added", "", "mix"),
+        ("residual_or_norm_added", "the input is added to the output", "mix"),
         ("residual_or_norm_added", "the input goes through LayerNorm before the projections", "projections"),
     ],
 )

@@ -67,7 +67,7 @@ def test_no_two_mistakes_look_alike_unless_they_are_declared_to_be_the_same(kata
 def test_no_mistake_looks_right(kata: str) -> None:
     """But a fill of -100 leaves a weight that no output shows: the x-ray's "exactly 0" rejects it."""
     right, ran = fingerprints(kata)
-    assert {form.label for form, row in ran if alike(row, right)} <= {"mask_fill_small"}
+    assert {form.label for form, row in ran if alike(row, right)} <= {"mask_fill_too_weak"}
 
 
 def test_every_declared_synonym_is_one() -> None:
