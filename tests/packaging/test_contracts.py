@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -44,10 +43,9 @@ def lint(folder: Path, changed: dict[str, str | None]) -> subprocess.CompletedPr
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     (folder / "pyproject.toml").write_text(CONFIGURATION, encoding="utf-8")
-    program = shutil.which("lint-imports", path=str(Path(sys.executable).parent))
-    assert program is not None
+    program = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     return subprocess.run(
-        [program, "--no-cache", "--no-logo"],
+        [sys.executable, "-c", program, "--no-cache", "--no-logo"],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
