@@ -423,6 +423,7 @@ async def test_the_way_out_is_visible_in_a_narrow_room(
 ) -> None:
     async with room(Waiting(kata=catalog.get("v3"), limit=1500.0, begin=begin), size) as (app, pilot):
         for _ in range(2):
+            await until(pilot, lambda: bool(app.screen.query(FooterKey)))  # a screen draws its footer last
             keys = list(app.screen.query(FooterKey))
             assert {"ctrl+q"} <= {key.key for key in keys}
             assert all(key.region.right <= size[0] for key in keys), [key.region for key in keys]
