@@ -44,8 +44,6 @@ FOREIGN_CALLS = {
     "round": "round_output",
     "floor_divide": "floor_division_scale",
 }
-# What a layer that plays no role of its own means: the raw input in its place, or another role's layer.
-BORROWED = ("projection_unused", "shared_projection")
 # A check's label that adds nothing when the explanation has already found its cause.
 COVERED_BY = {
     "gradient_detached": ("round_output", "floor_division_scale"),
@@ -184,14 +182,10 @@ def spoken(bench: Bench, found: Sequence[Diagnosis]) -> str | None:
     """What an interviewer would say first."""
     if not found:
         return None
-    label = found[0].mistakes[0]
     explanation = bench.steps.explanation
-    forms = explanation.forms if explanation is not None else ()
-    form = next((form for form in forms if form.label == label), None)
-    if form is not None:
-        return bench.steps.words(form).sentence
-    borrowed = explanation is not None and explanation.layout.borrowed and label in BORROWED
-    return bench.labels[label].sentence if borrowed else found[0].sentence
+    parts = [] if explanation is None else _parts(bench, explanation)
+    explained = (part.words for part in parts if part.labels[0] == found[0].mistakes[0])
+    return next(explained, found[0]).sentence
 
 
 def _listed(clauses: Sequence[str]) -> str:
@@ -204,7 +198,7 @@ def _parts(bench: Bench, explanation: Explanation) -> list[_Part]:
     parts: dict[str, _Part] = {}
     if explanation.layout.borrowed:
         raw = set(explanation.layout.borrowed.values()) == {"x"}
-        whole = BORROWED[0] if raw else BORROWED[1]
+        whole = "projection_unused" if raw else "shared_projection"
         words = bench.labels[whole]
         parts[whole] = _Part((whole,), _concept(bench, words.concept), words)
     for form in explanation.forms:

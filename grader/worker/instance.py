@@ -15,6 +15,7 @@ from torch.nn.parameter import UninitializedParameter
 from grader.protocol import (
     DTYPES,
     MAX_DIMENSIONS,
+    MAX_NAMES,
     Build,
     Built,
     Call,
@@ -27,7 +28,6 @@ from grader.worker.failures import describe
 from grader.worker.loader import fresh_rng
 from grader.worker.recorder import Calm, Dispatched, Recorder
 
-MAX_PARAMETERS = 64
 MAX_ELEMENTS = 2_000_000
 
 
@@ -52,7 +52,7 @@ class Instance:
         ]
         lazy = any(isinstance(value, UninitializedParameter) for value in nn.Module.parameters(self.module))
         classes = [type(part).__name__[:80] for part in nn.Module.modules(self.module)][1:]
-        return Built(parameters=tuple(parameters[:MAX_PARAMETERS]), modules=tuple(classes[:64]), lazy=lazy)
+        return Built(parameters=tuple(parameters[:MAX_NAMES]), modules=tuple(classes[:MAX_NAMES]), lazy=lazy)
 
     def call(self, request: Call, tensors: dict[str, Tensor]) -> tuple[Called | Failure, dict[str, Tensor]]:
         """Run forward once as the request asks."""

@@ -23,12 +23,10 @@ from torch._C._profiler import gather_traceback, symbolize_tracebacks
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.protocol import MAX_AXES, TraceEntry
+from grader.protocol import MAX_AXES, MAX_DISPATCHED, MAX_ENTRIES, TraceEntry
 
-MAX_ENTRIES = 300
 MAX_NUMBERS = 4
 MAX_INPUTS = 4
-MAX_DISPATCHED = 200
 DROPOUTS = frozenset(
     {
         "dropout",
