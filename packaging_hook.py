@@ -15,7 +15,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-CONTENT = ("katas", "solutions", "templates")
+CONTENT = ("katas", "solutions", "templates", "packaging")
 
 
 class ContentHook(BuildHookInterface[Any]):

@@ -21,8 +21,7 @@ from grader.cohort.run import grading, run, usual_jobs
 from grader.cohort.store import grader_digest
 from grader.cohort.work import Cohort, Finished, Row
 from grader.engine.private import PrivateEngine, private_engine
-from grader.grading import Options
-from grader.records import Submission
+from grader.records import Options, Submission
 
 DEADLINE = 2.0
 HANGS_EVERY = 100
@@ -34,7 +33,7 @@ import sys
 from pathlib import Path
 import torch
 from grader.catalog import load_catalog
-from grader.judge.bench import Bench
+from grader.judge.instruments import Bench
 from grader.judge.candidate import Candidate
 from grader.judge.content import load_content
 from grader.judge.plugin import run_checks
@@ -96,7 +95,7 @@ def graded(engine: PrivateEngine, catalog: Catalog, count: int) -> float:
     """Seconds for a cohort of that size, with reports, tables and page."""
     options = Options(total_seconds=DEADLINE, isolation="strict")
     with tempfile.TemporaryDirectory(prefix="kata-bench-") as folder:
-        cohort = Cohort(Path(folder), catalog, options, grader_digest(catalog.root))
+        cohort = Cohort(Path(folder), catalog, options, grader_digest(catalog.roots))
         roster = Path(folder) / "in"
         roster.mkdir()
         for number, entry in enumerate(answers(catalog, count)):

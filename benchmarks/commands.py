@@ -8,7 +8,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -24,9 +24,9 @@ TORCH = [sys.executable, "-c", "import torch"]
 # As on macOS, where the worker is a fresh interpreter.
 SPAWNED = """
 import subprocess, types
-import grader.engine.once as once
+import grader.engine.subprocess_grade as once
 COLD = "import sys, types, grader.engine.cold as cold; cold.sys = types.SimpleNamespace(platform='darwin')"
-COLD += "; from grader.engine.once import main; main(*sys.argv[1:])"
+COLD += "; from grader.engine.subprocess_grade import main; main(*sys.argv[1:])"
 def started(words, **more):
     place = words.index("-m")
     return subprocess.Popen([*words[:place], "-c", COLD, *words[place + 2:]], **more)
@@ -34,6 +34,8 @@ once.subprocess = types.SimpleNamespace(**{**vars(subprocess), "Popen": started}
 from grader.cli.main import main
 main()
 """
+
+MANY_CALLS = {"cache": 0.35}  # a text comes in pieces: many calls for one output
 
 TEN_LINES = """
 import click
@@ -120,6 +122,41 @@ def cold_and_warm(rounds: int) -> list[Figure]:
                 "kata grade, warm, diagnosed", lambda: graded(KATA, "wrong.py"), torch, 0.25, rounds
             )
         return [cold, spawn, right, wrong]
+
+
+def katas(rounds: int) -> list[Figure]:
+    """The solution of each kata, warm; an answer's run on an example; the short form beside the long one."""
+    with desk() as (folder, environment), warm(environment):
+        found = load_catalog().katas
+        for kata in found:
+            text = kata.solution.read_text(encoding="utf-8")
+            (folder / f"{kata.id}.py").write_text(text, encoding="utf-8")
+
+        def asked(*words: str, codes: tuple[int, ...] = (0,)) -> Callable[[], None]:
+            return lambda: run([*KATA, *words], environment, codes)
+
+        def beside_torch(name: str, work: Callable[[], None], goal: float) -> Figure:
+            return ratio(name, work, lambda: run(TORCH, environment), goal, rounds)
+
+        wrong = ("grade", str(folder / "wrong.py"), "v3")
+        return [
+            *(
+                beside_torch(
+                    f"kata grade, warm, {kata.id}",
+                    asked("grade", str(folder / f"{kata.id}.py"), kata.id),
+                    MANY_CALLS.get(kata.id, 0.3),
+                )
+                for kata in found
+            ),
+            beside_torch("kata run, warm", asked("run", str(folder / "right.py"), "v3"), 0.2),
+            ratio(
+                "the short form to the long one",
+                asked(*wrong, codes=(1,)),
+                asked(*wrong, "--full", codes=(1,)),
+                1.05,
+                rounds,
+            ),
+        ]
 
 
 def helps(rounds: int) -> list[Figure]:

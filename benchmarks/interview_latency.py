@@ -19,13 +19,12 @@ from pathlib import Path
 from textual.widgets import RichLog
 
 from grader.catalog import Catalog, Kata, load_catalog
-from grader.grading import Options
 from grader.history import History
 from grader.interview.moments import now
 from grader.interview.opening import Wish, open_interview
 from grader.interview.room.app import RoomApp
 from grader.interview.store import InterviewStore
-from grader.records import Grade, Submission
+from grader.records import Grade, Options, Submission
 
 POLL_SECONDS = 0.002
 

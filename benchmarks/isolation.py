@@ -25,8 +25,7 @@ from grader.catalog import load_catalog
 from grader.confine.apply import Prepared, confine, prepare
 from grader.confine.policy import Level, worker_policy
 from grader.engine.private import private_engine
-from grader.grading import Options
-from grader.records import Submission
+from grader.records import Options, Submission
 
 LEVELS: tuple[Level, ...] = ("process", "strict")
 

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 
 from grader.catalog import Catalog, Kata, load_catalog
 from grader.engine.private import PrivateEngine, private_engine
-from grader.grading import Options
-from grader.records import Grade, Submission
+from grader.records import Grade, Options, Submission
 
 SEED = 20481
 OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {

@@ -1,6 +1,6 @@
 """Every promise about speed, measured: a table on the screen, JSON in a file.
 
-    python benchmarks/speed.py                         all, in about ten minutes on two processors
+    python benchmarks/speed.py                         all, in about a quarter of an hour on two processors
     python benchmarks/speed.py commands saves          only these
     python benchmarks/speed.py --sizes 100,1000,5000   the cohort grows further
 
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cohorts import leaks, rates
-from commands import cold_and_warm, helps, saves
+from commands import cold_and_warm, helps, katas, saves
 from figures import Figure, table, write_json
 
 
@@ -28,11 +28,12 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=9, help="pairs of runs; their median counts")
     parser.add_argument("--sizes", default="100,1000", help="of the cohorts")
     parser.add_argument("--json", type=Path, default=Path("benchmark.json"))
-    parser.add_argument("names", nargs="*", help="commands, help, saves, cohorts, leaks")
+    parser.add_argument("names", nargs="*", help="commands, katas, help, saves, cohorts, leaks")
     wanted = parser.parse_args()
     sizes = [int(size) for size in wanted.sizes.split(",")]
     groups: dict[str, Callable[[], list[Figure]]] = {
         "commands": lambda: cold_and_warm(wanted.rounds),
+        "katas": lambda: katas(wanted.rounds),
         "help": lambda: helps(2 * wanted.rounds),
         "saves": lambda: saves(2 * wanted.rounds),
         "leaks": leaks,

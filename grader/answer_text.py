@@ -72,6 +72,16 @@ def chunks(source: bytes, file_name: str) -> tuple[Chunk, ...]:
     return tuple(made)
 
 
+def cell_starts(source: bytes, file_name: str) -> tuple[int, ...]:
+    """The first line of each code cell in the whole text; nothing for what is no notebook."""
+    if not file_name.lower().endswith(".ipynb"):
+        return ()
+    try:
+        return tuple(piece.first_line for piece in chunks(source, file_name))
+    except (NotANotebook, UnicodeDecodeError):
+        return ()
+
+
 def joined(pieces: tuple[Chunk, ...]) -> str:
     """The whole text."""
     return _BETWEEN_CELLS.join(piece.text for piece in pieces)

@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from grader import __version__, paths
-from grader.catalog import load_catalog
+from grader.catalog import Catalog
 from grader.confine.apply import missing_for_strict
 from grader.confine.probe import probe
 from grader.errors import KataError
 from grader.history import History
+from grader.packs import load_all
 from grader.records import Record
 
 _TORCH_SECONDS = 120.0  # the first import after an installation reads a few gigabytes from the disk
@@ -44,13 +45,21 @@ class Section(Record):
         return all(finding.fine is not False for finding in self.findings)
 
 
-def examine(home: Path, history: History, *, python: str = sys.executable) -> tuple[Section, ...]:
-    """Look at everything. PyTorch is imported in a process of its own, by the interpreter `python`."""
+def examine(
+    home: Path,
+    history: History,
+    *,
+    python: str = sys.executable,
+    load: Callable[[], Catalog] = load_all,
+) -> tuple[Section, ...]:
+    """Look at everything. PyTorch is imported in a process of its own, by the interpreter `python`; `load`
+    gives the katas that the caller has.
+    """
     return (
         _section("kata", _program),
         _section("packages", _packages),
         _section("PyTorch", lambda: _torch(python)),
-        _section("katas", _katas),
+        _section("katas", lambda: _katas(load)),
         _section("history", lambda: _history(home, history)),
         _section("isolation", _isolation),
     )
@@ -113,14 +122,22 @@ def _torch(python: str) -> Iterator[Finding]:
     yield Finding(name="CUDA", value="there (grading uses the CPU)" if cuda == "True" else "none")
 
 
-def _katas() -> Iterator[Finding]:
+def _katas(load: Callable[[], Catalog]) -> Iterator[Finding]:
     try:
-        catalog = load_catalog()
+        catalog = load()
     except KataError as error:
         yield Finding(name="katas", value=error.message, fine=False)
         return
     yield Finding(name="found in", value=paths.tilde(catalog.root))
     yield Finding(name="katas", value=", ".join(kata.id for kata in catalog.katas), fine=True)
+    for pack in catalog.packs:
+        count = sum(kata.pack == pack.name for kata in catalog.katas)
+        where = f"{paths.tilde(pack.root)} ({pack.origin})"
+        yield Finding(
+            name=f"pack {pack.name}", value=f"{pack.version}, katas: {count}, in {where}", fine=True
+        )
+    for left_out in catalog.left_out:
+        yield Finding(name="left out", value=f"{left_out.message} {left_out.fix}", fine=False)
 
 
 def _history(home: Path, history: History) -> Iterator[Finding]:

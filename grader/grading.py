@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from grader.catalog import Catalog, Kata
 from grader.errors import ConfinementUnavailable
-from grader.records import ConceptRecord, Grade, Record, Submission
+from grader.records import Grade, Options, Submission, Told, Trial
 
 if TYPE_CHECKING:
     from grader.engine.running import Running
@@ -16,20 +16,6 @@ if TYPE_CHECKING:
 
 ENGINE_SWITCH = "KATA_ENGINE"
 ENGINE_OFF = frozenset({"off", "0", "no", "false"})
-
-Isolation = Literal["strict", "standard", "process"]
-
-
-class Options(Record):
-    """How to grade. `None` means: the seed is drawn afresh; the deadlines are the kata's.
-
-    `engine` allows the user's warm engine; the outcome is the same without it.
-    """
-
-    seed: int | None = None
-    total_seconds: float | None = None
-    isolation: Isolation = "standard"
-    engine: bool = True
 
 
 def grade(
@@ -57,45 +43,56 @@ def grade(
             seed=options.seed or 0,
             reason=f"{refusal.message}. {refusal.fix}.",
             max_points=kata.max_points,
-            concepts=untouched(kata),
+            concepts=kata.untouched,
         )
 
 
-def untouched(kata: Kata) -> tuple[ConceptRecord, ...]:
-    """The concepts of an answer that never ran: none was reached."""
-    return tuple(
-        ConceptRecord(
-            id=concept.id,
-            title=concept.title,
-            points=0,
-            max_points=concept.points,
-            status="not_reached",
-            required=concept.required,
-        )
-        for concept in kata.concepts
-    )
+def begin(
+    submission: Submission, kata: Kata, catalog: Catalog, options: Options, told: Told | None = None
+) -> Running:
+    """A grading that another thread may wait for, and that can be ended before it has an outcome.
 
-
-def begin(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Running:
-    """A grading that another thread may wait for, and that can be ended before it has an outcome."""
+    `told` is called after every check, in the thread that waits, while an engine grades.
+    """
     from grader.engine.messages import Request
     from grader.engine.running import Running
 
-    engine = _engine() if options.engine else None
-    return Running(Request.of(submission, kata, catalog, options), engine)
+    engine = _engine(catalog) if options.engine else None
+    request = Request.of(submission, kata, catalog, options, progress=told is not None)
+    return Running(request, engine, told)
 
 
-def warm_up() -> None:
+def try_out(
+    submission: Submission,
+    kata: Kata,
+    catalog: Catalog,
+    options: Options | None = None,
+    *,
+    measure: bool = False,
+) -> Trial:
+    """Call an answer's forward once, on an example, in a worker of its own: no check, no verdict.
+
+    With `measure` some more times, for the numbers that questions on its own lines ask for.
+    """
+    from grader.engine.messages import Request
+    from grader.engine.trying import trial
+
+    options = options or Options()
+    request = Request.of(submission, kata, catalog, options, trial=True, measured=measure)
+    return trial(request, _engine(catalog) if options.engine else None)
+
+
+def warm_up(catalog: Catalog) -> None:
     """Have an engine ready for the next grade, unless the caller wants none. Returns at once."""
-    engine = _engine()
+    engine = _engine(catalog)
     if engine is not None:
         engine.start()
 
 
-def _engine() -> SharedEngine | None:
+def _engine(catalog: Catalog) -> SharedEngine | None:
     """The user's engine, running or not; None where there is none to be had, or none is wanted."""
     if os.environ.get(ENGINE_SWITCH, "").lower() in ENGINE_OFF:
         return None
     from grader.engine.shared import SharedEngine
 
-    return SharedEngine.of(os.environ)
+    return SharedEngine.of(os.environ, catalog.roots)

@@ -13,7 +13,7 @@ import msgspec
 from grader.database import Database, HistoryUnavailable
 from grader.errors import KataError
 from grader.records import Grade, Record, Submission, Verdict, encode_grade
-from grader.stored import AttemptRow, Origin, SolutionRow, StartKind, StartRow, TimedRow, read_grade
+from grader.stored import AttemptRow, FixRow, Origin, SolutionRow, StartKind, StartRow, TimedRow, read_grade
 
 Clock = Callable[[], datetime]  # the time now, with its time zone
 
@@ -25,6 +25,7 @@ _HINTS_TAKEN = (
     "SELECT max(number) FROM hints WHERE kata = :kata AND typeof(number) = 'integer'"
     f" AND start_uuid IS {_SITTING}"
 )
+_FIXES_SEEN = f"fixes_seen WHERE kata = :kata AND start_uuid IS {_SITTING}"
 
 
 class GradeUnreadable(HistoryUnavailable):
@@ -87,7 +88,7 @@ class History:
 
     def __init__(self, path: Path, clock: Clock, *, busy_seconds: float = 10.0) -> None:
         self.path = path
-        self._clock = clock
+        self.clock = clock
         self._database = Database(path, busy_seconds)
 
     def __enter__(self) -> History:
@@ -104,25 +105,32 @@ class History:
 
     def record_start(self, kata: str, path: Path, kind: StartKind) -> Start:
         """Remember that the file at `path` (absolute) is work on `kata`."""
-        start = Start(uuid=_new_id(), kata=kata, at=self._clock(), path=path, kind=kind)
+        start = Start(uuid=_new_id(), kata=kata, at=self.clock(), path=path, kind=kind)
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO starts (uuid, kata, at, path, folder, kind) VALUES (?, ?, ?, ?, ?, ?)",
-                (start.uuid, kata, time_text(start.at), _path_text(path), _path_text(path.parent), kind),
+                (start.uuid, kata, time_text(start.at), path_text(path), path_text(path.parent), kind),
             )
         return start
 
     def starts(
-        self, *, kata: str | None = None, path: Path | None = None, folder: Path | None = None
+        self,
+        *,
+        kata: str | None = None,
+        path: Path | None = None,
+        folder: Path | None = None,
+        uuid: str | None = None,
     ) -> list[Start]:
-        """Starts, the latest first; of one kata, one file or one folder where given."""
+        """Starts, the latest first; of one kata, file or folder, or that of one id, where given."""
         rows = self._database.records(
             StartRow,
             "starts WHERE (:kata IS NULL OR kata = :kata) AND (:path IS NULL OR path = :path)"
-            " AND (:folder IS NULL OR folder = :folder) ORDER BY at DESC, id DESC",
+            " AND (:folder IS NULL OR folder = :folder) AND (:uuid IS NULL OR uuid = :uuid)"
+            " ORDER BY at DESC, id DESC",
             kata=kata,
-            path=_path_text(path),
-            folder=_path_text(folder),
+            path=path_text(path),
+            folder=path_text(folder),
+            uuid=uuid,
         )
         return [Start(uuid=r.uuid, kata=r.kata, at=r.at, path=Path(r.path), kind=r.kind) for r in rows]
 
@@ -136,6 +144,7 @@ class History:
         rows = self._database.records(
             TimedRow,
             "(SELECT uuid, at FROM starts WHERE uuid = :start UNION SELECT uuid, at FROM hints"
+            " WHERE start_uuid = :start UNION SELECT uuid, at FROM fixes_seen"
             " WHERE start_uuid = :start UNION SELECT uuid, at FROM attempts WHERE start_uuid = :start)"
             " WHERE at <= :until ORDER BY at",
             start=attempt.start_uuid,
@@ -152,12 +161,12 @@ class History:
         with self._database.writing() as connection:
             start = connection.execute(
                 "SELECT uuid FROM starts WHERE path = ? AND kata = ? ORDER BY at DESC, id DESC LIMIT 1",
-                (_path_text(path), grade.kata),
+                (path_text(path), grade.kata),
             ).fetchone()
             attempt = Attempt(
                 uuid=_new_id(),
                 kata=grade.kata,
-                at=self._clock(),
+                at=self.clock(),
                 path=path,
                 sha256=None if submission is None else submission.sha256,
                 start_uuid=None if start is None else start[0],
@@ -167,7 +176,7 @@ class History:
                 max_points=grade.max_points,
                 seconds=grade.seconds.get("total", 0.0),
                 seed=grade.seed,
-                hints=_hints_taken(connection, grade.kata),
+                hints=_hints_taken(connection, grade.kata) + _fixes_taken(connection, grade.kata),
                 missed=tuple(c.id for c in grade.concepts if c.required and c.status != "passed"),
             )
             if submission is not None:
@@ -227,16 +236,42 @@ class History:
                 connection.execute(
                     "INSERT INTO hints (uuid, kata, at, number, start_uuid)"
                     f" VALUES (:uuid, :kata, :at, :number, {_SITTING})",
-                    {"uuid": _new_id(), "kata": kata, "at": time_text(self._clock()), "number": taken},
+                    {"uuid": _new_id(), "kata": kata, "at": time_text(self.clock()), "number": taken},
                 )
         return taken
+
+    def fixes_seen(self, kata: str) -> tuple[str, ...]:
+        """The mistakes whose fix was shown since the kata was last started or reset, each set once."""
+        rows = self._database.records(FixRow, f"{_FIXES_SEEN} ORDER BY at, id", kata=kata)
+        return tuple(dict.fromkeys(row.mistakes for row in rows))
+
+    def fixes_of(self, attempt: Attempt) -> tuple[str, ...]:
+        """The mistakes whose fix had been shown when an attempt was graded: they are among its hints."""
+        rows = self._database.records(
+            FixRow,
+            "fixes_seen WHERE kata = :kata AND start_uuid IS :start AND at <= :until ORDER BY at, id",
+            kata=attempt.kata,
+            start=attempt.start_uuid,
+            until=time_text(attempt.at),
+        )
+        return tuple(dict.fromkeys(row.mistakes for row in rows))
+
+    def record_fix_seen(self, kata: str, mistakes: str) -> None:
+        """Remember that the fix of these mistakes was shown; once a sitting."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "INSERT INTO fixes_seen (uuid, kata, at, mistakes, start_uuid)"
+                f" SELECT :uuid, :kata, :at, :mistakes, {_SITTING} WHERE NOT EXISTS"
+                f" (SELECT 1 FROM {_FIXES_SEEN} AND mistakes = :mistakes)",
+                {"uuid": _new_id(), "kata": kata, "at": time_text(self.clock()), "mistakes": mistakes},
+            )
 
     def record_solution_seen(self, kata: str, *, gave_up: bool) -> None:
         """Remember that the reference was shown."""
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO solutions_seen (uuid, kata, at, gave_up) VALUES (?, ?, ?, ?)",
-                (_new_id(), kata, time_text(self._clock()), int(gave_up)),
+                (_new_id(), kata, time_text(self.clock()), int(gave_up)),
             )
 
     def solutions_seen(self) -> dict[str, datetime]:
@@ -271,11 +306,16 @@ def _hints_taken(connection: sqlite3.Connection, kata: str) -> int:
     return connection.execute(_HINTS_TAKEN, {"kata": kata}).fetchone()[0] or 0
 
 
+def _fixes_taken(connection: sqlite3.Connection, kata: str) -> int:
+    counted = f"SELECT count(DISTINCT mistakes) FROM {_FIXES_SEEN}"
+    return int(connection.execute(counted, {"kata": kata}).fetchone()[0])
+
+
 def _attempt_row(attempt: Attempt) -> tuple[object, ...]:
     values = msgspec.structs.asdict(attempt)
     values |= {
         "at": time_text(attempt.at),
-        "path": _path_text(attempt.path),
+        "path": path_text(attempt.path),
         "missed": " ".join(attempt.missed),
     }
     return tuple(values[column] for column in _ATTEMPT_FIELDS)
@@ -298,7 +338,8 @@ def _best(attempts: Sequence[Attempt]) -> Best:
     )
 
 
-def _path_text(path: Path | None) -> str | None:
+def path_text(path: Path | None) -> str | None:
+    """A path as it is stored."""
     # A name that is not UTF-8 cannot stand in the database as it is.
     return None if path is None else str(path).encode("utf-8", "backslashreplace").decode()
 

@@ -121,7 +121,54 @@ _INTERVIEWS: tuple[str, ...] = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _INTERVIEWS)
+_FIXES: tuple[str, ...] = (
+    """
+    CREATE TABLE fixes_seen (           -- the fix of what a grade found was shown; it counts as a hint
+        id          INTEGER PRIMARY KEY,
+        uuid        TEXT NOT NULL UNIQUE,
+        kata        TEXT NOT NULL,
+        at          TEXT NOT NULL,
+        mistakes    TEXT NOT NULL,      -- labels, separated by spaces
+        start_uuid  TEXT REFERENCES starts (uuid)       -- the sitting, as of hints
+    )
+    """,
+)
+
+_ROOMS: tuple[str, ...] = (
+    """
+    CREATE TABLE rooms (                -- a bug hunt: a file with mistakes planted in it
+        id          INTEGER PRIMARY KEY,
+        uuid        TEXT NOT NULL UNIQUE,
+        kata        TEXT NOT NULL,
+        at          TEXT NOT NULL,
+        path        TEXT NOT NULL,      -- absolute path of the file
+        folder      TEXT NOT NULL,      -- the folder it is in
+        room        TEXT NOT NULL       -- seed, version of the content, text and bugs, as JSON
+    )
+    """,
+    "CREATE INDEX rooms_by_path ON rooms (path)",
+    """
+    CREATE TABLE room_grades (          -- a grade of a room's file: no attempt at the kata
+        id          INTEGER PRIMARY KEY,
+        uuid        TEXT NOT NULL UNIQUE,
+        room_uuid   TEXT NOT NULL REFERENCES rooms (uuid),
+        at          TEXT NOT NULL,
+        sha256      TEXT REFERENCES sources (sha256),
+        verdict     TEXT NOT NULL,
+        grade       TEXT NOT NULL       -- the whole grade as JSON
+    )
+    """,
+    """
+    CREATE TABLE room_reveals (         -- the bugs of a room were shown
+        id          INTEGER PRIMARY KEY,
+        uuid        TEXT NOT NULL UNIQUE,
+        room_uuid   TEXT NOT NULL REFERENCES rooms (uuid),
+        at          TEXT NOT NULL
+    )
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _INTERVIEWS, _FIXES, _ROOMS)
 
 
 def version(connection: sqlite3.Connection) -> int:

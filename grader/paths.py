@@ -22,6 +22,11 @@ def database(home: Path) -> Path:
     return home / "history.db"
 
 
+def candidates(home: Path) -> Path:
+    """The SQLite file of interviews with other people: nothing of it counts for the user's own practice."""
+    return home / "candidates.db"
+
+
 def reports(home: Path) -> Path:
     """Where reports go when no path was given."""
     return home / "reports"

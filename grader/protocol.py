@@ -1,6 +1,6 @@
 """The frames between judge and worker: a JSON header and a safetensors body, both bounded. Never pickle.
 
-    magic "AK1\\0" | header bytes: u32 | body bytes: u32 | header (JSON) | body (safetensors, or nothing)
+    magic "AK2\\0" | header bytes: u32 | body bytes: u32 | header (JSON) | body (safetensors, or nothing)
 
 The judge trusts nothing that arrives: `decode` checks lengths before it allocates, types and bounds of every
 field before it builds, and dtype, shape and count of every tensor. What a worker says about itself (names,
@@ -19,7 +19,7 @@ from msgspec import Meta
 from safetensors import SafetensorError, TensorSpec, deserialize, serialize
 from torch import Tensor
 
-MAGIC = b"AK1\0"
+MAGIC = b"AK2\0"
 PREFIX = struct.Struct("<4sII")
 MAX_HEADER = 512 * 1024
 MAX_BODY = 16 * 1024 * 1024
@@ -32,6 +32,7 @@ MAX_NAMES = 64  # parameters or submodules of an instance
 MAX_ENTRIES = 300  # of a trace
 MAX_FRAMES = 12
 MAX_DISPATCHED = 200
+MAX_LOCALS = 24  # tensors of the frames that an exception came through
 
 # What fields of a reply are made of: each has a bound, and a test looks for one that has none.
 Name = Annotated[str, Meta(max_length=MAX_NAME)]
@@ -73,14 +74,15 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
 
 
 class Load(Message, tag="load"):
-    """Turn the bytes in tensor `source` (uint8) into a module and find the class."""
+    """Turn the bytes in tensor `source` (uint8) into a module and find the class, or the function."""
 
     file_name: str
-    class_name: str
+    name: str
+    sort: Literal["module", "function"] = "module"
 
 
 class Build(Message, tag="build"):
-    """Construct an instance under the number `instance`."""
+    """Construct an instance under the number `instance`; of a function there is nothing to construct."""
 
     instance: int
     args: tuple[int | float, ...] = ()
@@ -95,19 +97,29 @@ class Describe(Message, tag="describe"):
 
 
 class Call(Message, tag="call"):
-    """Set parameters (tensors `p:<name>`), then call forward with tensors `x` and, if present, `mask`.
+    """Set parameters (tensors `p:<name>`), then call forward, or the function, with the inputs.
 
-    With tensor `cotangent` the gradients of sum(output * cotangent) are sent back. With `dispatch` the
-    operations are recorded: as they are called, or with a cotangent those below autograd, also of backward.
+    An input is a tensor `i:<name>`, a number, or a state that an earlier call gave back. With tensor
+    `cotangent` the gradients of sum(output * cotangent) are sent back, for parameters and for the inputs
+    `wanted`. With `dispatch` the operations are recorded: as they are called, or with a cotangent those
+    below autograd, also of backward.
     """
 
     instance: int
+    args: tuple[str, ...] = ()  # the names of the inputs that go by position
+    kwargs: dict[str, str] = {}  # argument of the candidate's -> name of the input
+    numbers: dict[str, int | float] = {}
+    states: dict[str, str] = {}  # name of the input -> what it was kept under
+    returns: int = 1  # so many things, in a tuple where they are several
+    keep: str = ""  # the second of them is kept under this name, and stays where it is
+    wanted: tuple[str, ...] = ()
     training: bool = False
     seed: int = 0
-    mask_keyword: str | None = None  # None: by position
     trace: bool = False
     dispatch: bool = False
+    below: bool = False  # with `dispatch`: those below autograd, without any gradient being asked for
     calm: bool = False  # dropout gives back what it gets, so that everything else can be judged
+    locals: bool = False  # with a failure come the tensors of its frames, `l:0`, `l:1` …
 
 
 Request = Load | Build | Describe | Call
@@ -162,8 +174,15 @@ class Confined(Message, tag="confined"):
     refused: bool = False
 
 
+class OpenTodo(msgspec.Struct, frozen=True, kw_only=True):
+    """A `raise NotImplementedError("…")` that is still in the file."""
+
+    line: Line
+    text: Name
+
+
 class Loaded(Message, tag="loaded"):
-    """The class was found."""
+    """The class was found, or the function: `forward` are its arguments."""
 
     class_name: Name
     constructor: Annotated[tuple[Argument, ...], Meta(max_length=24)]
@@ -172,6 +191,7 @@ class Loaded(Message, tag="loaded"):
     own_forward: bool
     raised_later: Failure | None = None  # module code after the class raised
     classes: Annotated[tuple[Name, ...], Meta(max_length=16)] = ()
+    open_todos: Annotated[tuple[OpenTodo, ...], Meta(max_length=MAX_FRAMES)] = ()
 
 
 class ParameterInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,6 +210,7 @@ class Built(Message, tag="built"):
     parameters: Annotated[tuple[ParameterInfo, ...], Meta(max_length=MAX_NAMES)]
     modules: Annotated[tuple[Name, ...], Meta(max_length=MAX_NAMES)] = ()  # class names of the submodules
     lazy: bool = False
+    rates: Annotated[dict[Name, float], Meta(max_length=MAX_FRAMES)] = {}  # of torch's dropouts among them
 
 
 class TraceEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -207,19 +228,25 @@ class TraceEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Called(Message, tag="called"):
-    """forward returned. Tensors: `output`, `x_after`, `mask_after`; with a cotangent `g:x`, `g:<name>`."""
+    """It returned. Tensors: `output`, and every input as it is now, `a:<name>`; with a cotangent the
+    gradients of parameters, `g:<name>`, and of inputs, `d:<name>`.
+    """
 
     returned: Literal["tensor", "tuple", "none", "other", "odd"]
     type: Name  # type of what forward returned, for the message
     length: Count = 1  # of a tuple
     odd: Text = ""  # what is odd about the tensor: "sparse", "meta", "complex64", "10 000 000 elements"
     shape: Shape = ()
+    state: Name = ""  # the type of what was kept, where something was to be
     training_after: bool = False  # another mode than the call's: forward switched the module or a part of it
     trace: Annotated[tuple[TraceEntry, ...], Meta(max_length=MAX_ENTRIES)] = ()
     # names of the operations ("aten.bmm"), and the line that led to each
     dispatched: Annotated[tuple[Name, ...], Meta(max_length=MAX_DISPATCHED)] = ()
     dispatched_lines: Annotated[dict[Name, Line], Meta(max_length=MAX_DISPATCHED)] = {}
-    followed: bool = False  # the output was seen to come from x, by products one inside the other
+    followed: bool = False  # the output was seen to come from the inputs, by products one inside the other
+    largest: Count = 0  # elements of the largest new tensor that was seen, a view not being one
+    largest_line: Line | None = None
+    work: Count = 0  # multiplications in products of tensors that were seen
     backward: Failure | None = None
 
 

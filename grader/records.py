@@ -6,6 +6,7 @@ and the history keeps it. No record holds a tensor.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, dataclass_transform
 
 import msgspec
@@ -14,6 +15,7 @@ GRADE_VERSION = 1
 
 Verdict = Literal["passed", "failed", "unrunnable", "grader_error"]
 Status = Literal["passed", "failed", "not_reached"]
+TodoStatus = Literal["right", "wrong", "written", "open"]  # written: nothing shows yet whether it is right
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
@@ -30,6 +32,33 @@ class Submission(Record):
     name: str  # base name of the file, e.g. "self_attention_v3.py"
     source: bytes
     sha256: str
+
+
+Told = Callable[[int, int], None]  # checks that are done, and how many there are
+Isolation = Literal["strict", "standard", "process"]
+
+
+class Planted(Record):
+    """A mistake that was put into an answer for somebody to find. `form`: words of what it shows, where its
+    label is made in several ways.
+    """
+
+    label: str
+    form: str = ""
+
+
+class Options(Record):
+    """How to grade. `None` means: the seed is drawn afresh; the deadlines are the kata's.
+
+    `engine` allows the user's warm engine; the outcome is the same without it. `planted` are the mistakes of
+    a bug hunt, which are looked for before all others.
+    """
+
+    seed: int | None = None
+    total_seconds: float | None = None
+    isolation: Isolation = "standard"
+    engine: bool = True
+    planted: tuple[Planted, ...] = ()
 
 
 class CheckRecord(Record):
@@ -75,6 +104,19 @@ class Diagnosis(Record):
     alternatives: tuple[tuple[str, ...], ...] = ()
 
 
+class TodoRecord(Record):
+    """One TODO of an answer in which some are open. It explains, and gives no points.
+
+    `line` is where an open one waits, or where a wrong one raised.
+    """
+
+    number: int
+    text: str
+    status: TodoStatus
+    sentence: str = ""  # what is wrong
+    line: int | None = None
+
+
 class Note(Record):
     """Something worth saying that costs nothing."""
 
@@ -103,7 +145,8 @@ class ShapeComment(Record):
 
 
 class AttentionMap(Record):
-    """The candidate's attention weights beside the expected ones, (seq_len, seq_len), rows are queries.
+    """The candidate's attention weights beside the expected ones, (queries, keys); where a kata has no
+    weights, a result beside the expected one, or a table that was read off it, with names of its own.
 
     `None` stands for a value that is not finite.
     """
@@ -112,6 +155,10 @@ class AttentionMap(Record):
     expected: tuple[tuple[float | None, ...], ...]
     actual: tuple[tuple[float | None, ...], ...]
     hidden: tuple[tuple[bool, ...], ...] = ()  # True where the mask hides the key
+    head: int | None = None  # of several, counted from 0
+    shows: Literal["weights", "result", "table"] = "weights"
+    row_names: tuple[str, ...] = ()
+    column_names: tuple[str, ...] = ()
 
 
 class Printed(Record):
@@ -138,6 +185,27 @@ class Environment(Record):
     isolation: str
 
 
+HELD_BACK = "hidden"  # stands for each label of a bug hunt that is still on
+
+
+class RoomRecord(Record):
+    """What became of the mistakes of a bug hunt, by label.
+
+    `mended`: no explanation of what was observed has it any more. `still`: each of them has it, or its step
+    is wrong in another way. `unknown`: neither can be told. `new` was not planted. `touched` are lines that
+    no mend needed; `rewritten` says that too little of the room is left to speak of mending.
+    """
+
+    planted: tuple[str, ...]
+    mended: tuple[str, ...] = ()
+    still: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    touched: tuple[int, ...] = ()
+    rewritten: bool = False
+    lines: dict[str, int] = {}  # of those that stand as they were planted
+
+
 class Grade(Record):
     """The outcome of one grading. The JSON document of `kata grade --json`."""
 
@@ -152,6 +220,7 @@ class Grade(Record):
     concepts: tuple[ConceptRecord, ...] = ()
     checks: tuple[CheckRecord, ...] = ()
     diagnosis: tuple[Diagnosis, ...] = ()
+    todos: tuple[TodoRecord, ...] = ()  # all of them, while one is open
     notes: tuple[Note, ...] = ()
     trace: tuple[TraceStep, ...] = ()
     shape_comments: tuple[ShapeComment, ...] = ()
@@ -159,6 +228,27 @@ class Grade(Record):
     printed: Printed = Printed()
     source: SourceRecord | None = None
     environment: Environment | None = None
+    room: RoomRecord | None = None  # of a bug hunt
+
+
+class Trial(Record):
+    """What forward did on an example, once: no check looked at it, and nothing is said of right or wrong.
+
+    `output` and `weights` are of the one sample; `weights` only where the output is a mix of the inputs.
+    """
+
+    kata: str
+    example: str  # what was passed in
+    returned: str = ""  # "a Tensor (1, 3, 4)"; empty where it raised
+    output: tuple[tuple[float | None, ...], ...] = ()
+    weights: tuple[tuple[float | None, ...], ...] = ()
+    reason: str | None = None  # what was raised
+    line: int | None = None
+    trace: tuple[TraceStep, ...] = ()
+    printed: Printed = Printed()
+    source: SourceRecord | None = None
+    numbers: dict[str, str] = {}  # of more runs, where they were asked for
+    lines: dict[str, int] = {}  # with them: the line of each concept
 
 
 def encode_grade(grade: Grade) -> bytes:

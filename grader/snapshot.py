@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
-import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_args
 
 from grader.catalog import Catalog, Kata
+from grader.definitions import Kind, definitions, without_helpers
 from grader.errors import KataError, UsageError
 from grader.records import Submission
 
@@ -19,10 +21,6 @@ MAX_NOTEBOOK = 4 * 1024 * 1024  # a notebook carries its outputs, pictures too
 
 _LIMITS = {".py": MAX_SOURCE, ".ipynb": MAX_NOTEBOOK}
 _BOM = b"\xef\xbb\xbf"
-
-# A class statement starts a line; in a notebook's JSON that is after a quote or an escaped newline.
-_CLASS_IN_PYTHON = re.compile(rb"^[ \t]*class[ \t]+([\w\x80-\xff]+)", re.MULTILINE)
-_CLASS_IN_NOTEBOOK = re.compile(rb'(?:"|\\n)[ \t]*class[ \t]+([\w\x80-\xff]+)')
 
 # What stands at the path, by the first test that holds.
 _KINDS = (
@@ -50,6 +48,10 @@ class NotAnAnswer(UnreadableSubmission):
     """Nothing was read that could be an answer, as from a folder or an empty file: that is wrong usage."""
 
 
+class EmptyAnswer(NotAnAnswer):
+    """There is a file, and nothing is in it."""
+
+
 def read_submission(path: Path) -> Submission:
     """The bytes at `path`, from one open descriptor.
 
@@ -57,16 +59,17 @@ def read_submission(path: Path) -> Submission:
     writer cannot hold the grader up. Raises `UsageError` when there is nothing at the path, and
     `UnreadableSubmission` for all else: `NotAnAnswer` where the path never was one.
     """
-    descriptor = _open(path)
-    try:
-        _refuse_kind(path, os.fstat(descriptor).st_mode)
+    with _opened(path) as descriptor:
         return submission_of(path, lambda limit: _read(descriptor, limit))
-    except OSError as error:
-        raise _unreadable(
-            path, f"cannot be read: {error.strerror}", "Check the file and its disk."
-        ) from error
-    finally:
-        os.close(descriptor)
+
+
+def read_work(path: Path) -> bytes:
+    """The bytes at `path`, also of a file that is no answer yet; raises as `read_submission` does."""
+    with _opened(path) as descriptor:
+        limit = _limit(path)
+        source = _read(descriptor, limit + 1)
+        _refuse_size(path, source, limit)
+        return source
 
 
 def submission_of(path: Path, read: Callable[[int], bytes]) -> Submission:
@@ -81,35 +84,63 @@ def submission_of(path: Path, read: Callable[[int], bytes]) -> Submission:
 
 
 def which_kata(submission: Submission, catalog: Catalog) -> Kata:
-    """The one kata whose class a text search of the source finds; several or none raise `UsageError`."""
-    katas = {kata.class_name: kata for kata in catalog.katas}
-    classes = class_names(submission)
-    found = [katas[name] for name in classes if name in katas]
+    """The kata that the file's name tells, else the only one whose class the text defines, else the only one
+    whose function it does; several or none raise `UsageError`.
+    """
+    named = [kata for kata in catalog.katas if Path(kata.file_name).stem == Path(submission.name).stem]
+    found = named if len(named) == 1 else katas_in(submission, catalog)
     if len(found) == 1:
         return found[0]
     if found:
-        names = ", ".join(kata.class_name for kata in found)
         raise UsageError(
-            f"{submission.name} answers several katas: {names}.",
+            f"{submission.name} answers several katas: {', '.join(kata.class_name for kata in found)}.",
             f"Say which one to grade: kata grade {submission.name} {found[0].id}",
         )
+    classes = class_names(submission)
     defines = f"It defines {', '.join(classes[:5])}." if classes else "It defines no class."
     raise UsageError(
         f"Which kata does {submission.name} answer? {defines}",
-        f"Name the kata: kata grade {submission.name} {catalog.katas[0].id}",
+        f"Name the kata: kata grade {submission.name} {catalog.first.id}",
     )
+
+
+def katas_in(submission: Submission, catalog: Catalog) -> list[Kata]:
+    """The katas whose classes the text defines, in its order; where it defines none, those whose functions.
+
+    What only serves another of them (a base class, a helper) answers nothing.
+    """
+    defined = definitions(submission)
+    for kind in get_args(Kind):
+        names = list(dict.fromkeys(found.name for found in defined if found.kind == kind))
+        wanted = {kata.class_name: kata for kata in catalog.katas if kata.defines == kind}
+        answers = without_helpers([name for name in names if name in wanted], defined)
+        if answers:
+            return [wanted[name] for name in names if name in answers]
+    return []
 
 
 def class_names(submission: Submission) -> list[str]:
     """The classes that the text seems to define, each once, in order."""
-    notebook = submission.name.lower().endswith(".ipynb")
-    pattern = _CLASS_IN_NOTEBOOK if notebook else _CLASS_IN_PYTHON
-    return [name.decode("utf-8", "replace") for name in dict.fromkeys(pattern.findall(submission.source))]
+    return list(dict.fromkeys(found.name for found in definitions(submission) if found.kind == "class"))
 
 
 def is_answer_name(name: str) -> bool:
     """Whether a file of that name can be an answer."""
     return Path(name).suffix.lower() in _LIMITS
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    descriptor = _open(path)
+    try:
+        _refuse_kind(path, os.fstat(descriptor).st_mode)
+        yield descriptor
+    except OSError as error:
+        raise _unreadable(
+            path, f"cannot be read: {error.strerror}", "Check the file and its disk."
+        ) from error
+    finally:
+        os.close(descriptor)
 
 
 def _open(path: Path) -> int:
@@ -163,15 +194,19 @@ def _read(descriptor: int, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _refuse_content(path: Path, source: bytes, limit: int) -> None:
+def _refuse_size(path: Path, source: bytes, limit: int) -> None:
     if len(source) > limit:
         raise _unreadable(
             path,
             f"is larger than {limit // 1024} KiB, the most that is graded",
             "Keep only the answer in it; clear a notebook's outputs.",
         )
+
+
+def _refuse_content(path: Path, source: bytes, limit: int) -> None:
+    _refuse_size(path, source, limit)
     if not source.removeprefix(_BOM).strip():
-        raise _unreadable(path, "is empty", "Write the class into it and save it.", NotAnAnswer)
+        raise _unreadable(path, "is empty", "Write the class into it and save it.", EmptyAnswer)
     if b"\0" in source:
         place = source.index(b"\0")
         line = source.count(b"\n", 0, place) + 1

@@ -97,6 +97,12 @@ class HintRow(TimedRow):
     start_uuid: Id | None
 
 
+class FixRow(TimedRow):
+    kata: Id
+    mistakes: Ids
+    start_uuid: Id | None
+
+
 class SolutionRow(TimedRow):
     kata: Id
     gave_up: Flag

@@ -13,6 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from grader import paths
 from grader.catalog import Kata
 from grader.database import HistoryUnavailable
@@ -21,6 +23,7 @@ from grader.history import History, Start
 from grader.records import Record
 from grader.stored import StartKind
 
+NOTEBOOK = ".ipynb"
 Outcome = Literal["written", "found", "untouched"]
 
 
@@ -43,37 +46,51 @@ class Reset(Record):
     warning: HistoryUnavailable | None = None
 
 
-def start(kata: Kata, folder: Path, history: History, *, blank: bool = False) -> Started:
+def start(
+    kata: Kata, folder: Path, history: History, *, blank: bool = False, notebook: bool = False
+) -> Started:
     """Write the kata's stub into `folder`, which is made if need be; `blank` leaves only the signature.
 
-    Work that is there already stays as it is; an untouched stub or blank page makes way for the other.
-    Raises `UsageError` when the folder cannot be written to.
+    A `notebook` has the brief above the stub, and below it the cell that grades. Work that is there already
+    stays as it is; an untouched stub or blank page makes way for the other. Raises `UsageError` when the
+    folder cannot be written to.
     """
     path = paths.identity(folder / kata.file_name)
-    pages = _pages(kata)
+    if notebook:
+        path = path.with_suffix(NOTEBOOK)
+    pages = _pages(kata, path)
     stub = pages[blank]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         outcome = _write_or_find(path, stub, pages)
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
     warning = _remember(history, kata, path, "start" if outcome == "written" else "found")
     return Started(kata=kata, path=path, outcome=outcome, blank=blank, warning=warning)
 
 
-def reset(kata: Kata, folder: Path, history: History, now: datetime, *, blank: bool = False) -> Reset:
+def reset(
+    kata: Kata,
+    folder: Path,
+    history: History,
+    now: datetime,
+    *,
+    blank: bool = False,
+    path: Path | None = None,
+) -> Reset:
     """Put the stub back; the work that was there is kept beside it, named by the time `now`.
 
-    The file is the one this kata was last started in below `folder`, else the usual name in it.
+    The file is that at `path`, else the one this kata was last started in below `folder`, else the usual
+    name in it.
     """
-    path = _file_of(kata, folder, history)
-    pages = _pages(kata)
+    path = path or _file_of(kata, folder, history)
+    pages = _pages(kata, path)
     try:
         work = _work_at(path)
-        backup = None if work is None or work in pages else _back_up(path, work, now)
-        _replace(path, pages[blank])
+        backup = None if work is None or work in pages else back_up(path, work, now)
+        replace_work(path, pages[blank])
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
     return Reset(kata=kata, path=path, backup=backup, warning=_remember(history, kata, path, "reset"))
 
 
@@ -101,21 +118,42 @@ def _remember(history: History, kata: Kata, path: Path, kind: StartKind) -> Hist
     return None
 
 
-def _pages(kata: Kata) -> tuple[bytes, bytes]:
+def _pages(kata: Kata, path: Path) -> tuple[bytes, bytes]:
     """What a file begins as: the stub, and the blank page."""
-    return kata.text("stub.py").encode(), kata.text("blank.py").encode()
+    stub, blank = kata.text("stub.py"), kata.text("blank.py")
+    if path.suffix.lower() == NOTEBOOK:
+        return _notebook(kata, stub), _notebook(kata, blank)
+    return stub.encode(), blank.encode()
+
+
+def _notebook(kata: Kata, page: str) -> bytes:
+    """The page as a notebook of version 4.5: the brief, the page, the grade."""
+    code: dict[str, object] = {"cell_type": "code", "execution_count": None, "outputs": []}
+    cells: list[dict[str, object]] = [
+        {"cell_type": "markdown", "source": kata.text("brief.md")},
+        {**code, "source": "%load_ext grader.notebook"},
+        {**code, "source": page},
+        {**code, "source": f"%kata grade {kata.id}"},
+    ]
+    document = {
+        "cells": [{"id": f"{kata.id}-{number}", "metadata": {}, **cell} for number, cell in enumerate(cells)],
+        "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
 
 
 def _write_or_find(path: Path, stub: bytes, untouched: tuple[bytes, ...]) -> Outcome:
     try:
-        _write_new(path, stub)
+        write_new(path, stub)
     except FileExistsError:
         work = _work_at(path)
         if work == stub:
             return "untouched"
         if work not in untouched:
             return "found"
-        _replace(path, stub)
+        replace_work(path, stub)
     return "written"
 
 
@@ -132,7 +170,7 @@ def _work_at(path: Path) -> bytes | None:
     return path.read_bytes()
 
 
-def _write_new(path: Path, content: bytes) -> None:
+def write_new(path: Path, content: bytes) -> None:
     """Create the file with its content. It never replaces one, and a half-written one is taken away."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
@@ -145,14 +183,14 @@ def _write_new(path: Path, content: bytes) -> None:
         raise
 
 
-def _back_up(path: Path, work: bytes, now: datetime) -> Path:
+def back_up(path: Path, work: bytes, now: datetime) -> Path:
     """A copy of the work beside it, under a name that nothing had before."""
     when = now.strftime("%Y-%m-%dT%H-%M-%S")
     backup = path.with_name(f"{path.stem}.{when}{path.suffix}")
     number = 1
     while True:
         try:
-            _write_new(backup, work)
+            write_new(backup, work)
         except FileExistsError:
             number += 1
             backup = path.with_name(f"{path.stem}.{when}-{number}{path.suffix}")
@@ -160,16 +198,18 @@ def _back_up(path: Path, work: bytes, now: datetime) -> Path:
             return backup
 
 
-def _replace(path: Path, content: bytes) -> None:
-    """The new content in one step: at no moment is the file missing or half written."""
+def replace_work(path: Path, content: bytes) -> None:
+    """The new content in one step: at no moment is the file missing or half written; its mode stays."""
     beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    _write_new(beside, content)
+    write_new(beside, content)
     try:
+        if path.exists():
+            beside.chmod(stat.S_IMODE(path.lstat().st_mode))
         beside.replace(path)
     except OSError:
         beside.unlink(missing_ok=True)
         raise
 
 
-def _cannot_write(path: Path, error: OSError) -> UsageError:
+def cannot_write(path: Path, error: OSError) -> UsageError:
     return UsageError(f"Cannot write {path}: {error.strerror}.", "Name a folder that you may write to.")

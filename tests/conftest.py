@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import shutil
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,15 +16,17 @@ import pytest
 from grader.catalog import Catalog, load_catalog
 from grader.engine import client
 from grader.engine.private import PrivateEngine, private_engine
+from grader.engine.shared import SharedEngine
 from grader.history import History
 from grader.records import ConceptRecord, Grade, SourceRecord, Status, Submission, Verdict
-from tests import patience
+from tests import browsers, patience
 from tests.guardian import Guard
 
 LOOPBACK = ("127.", "::1", "localhost")
 LIMIT = 3 * patience.SECONDS  # for one test
 SLOW_LIMIT = 60 * patience.SECONDS
 STDERR = pytest.StashKey[int]()
+NO_BROWSER = pytest.StashKey[int]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -36,6 +39,19 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(guard.close)
     tempfile.tempdir = os.environ["TMPDIR"] = str(guard.folder)
     config.stash[STDERR] = os.dup(2)  # before anybody captures it
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without a browser its tests are left out, and the end of the run says so."""
+    if left := browsers.leave_out(items):
+        config.hook.pytest_deselected(items=left)
+        config.stash[NO_BROWSER] = len(left)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if count := config.stash.get(NO_BROWSER, 0):
+        left = f"{count} tests need a browser and were left out"
+        terminalreporter.write_line(f"{left}: {browsers.how_to_get()}.")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -114,6 +130,29 @@ def engine(catalog: Catalog) -> Iterator[PrivateEngine]:
     """A warm engine of this test run's own: `engine.grade(submission, kata, catalog, options)`."""
     with private_engine(catalog) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def warm_runtime(catalog: Catalog) -> Iterator[Path]:
+    """Where an engine like the user's own runs: one for all tests of this process that ask for `warm`."""
+    folder = Path(tempfile.mkdtemp(prefix="kata-warm-"))  # short, because the address of a socket is
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(folder))
+        patch.setenv("KATA_HOME", str(folder / "kata"))
+        engine = SharedEngine.of(os.environ, catalog.roots)
+        if engine is not None:  # it is there in a moment; until then grades are cold
+            engine.start()
+    yield folder
+    if engine is not None:
+        engine.stop()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def warm(warm_runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers are graded and run by a warm engine, as usual: a cold one imports torch each time."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(warm_runtime))
+    monkeypatch.delenv("KATA_ENGINE")
 
 
 @pytest.fixture

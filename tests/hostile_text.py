@@ -18,11 +18,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SIZE = 200_000
+PACKAGE = "kata_content"
+SOURCE = ROOT / "grader" / "judge" / "source.py"  # the judge's searches
 SECONDS = 4  # of processor time for one pattern or reader over one text; in one go it is a hundredth of that
 METHODS = frozenset({"compile", "search", "match", "fullmatch", "findall", "finditer", "sub", "split"})
 SEARCHES = frozenset({"find", "find_in_forward"})  # of the judge's `Source`
 OWN_TEXTS = (
     "grader/doctor.py",
+    "grader/drafting.py",
     "grader/practice/demo.py",
     "grader/practice/hints.py",
 )  # only ours is read there
@@ -79,12 +82,26 @@ def sources() -> list[Path]:
 
 
 def _calls(path: Path) -> Iterator[tuple[str, ast.Call, str]]:
-    """The calls of `re` and of the judge's searches: what it is asked of, the call, the method."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """The calls of `re` and of the judge's searches: what it is asked of, the call, the method.
+
+    A pattern that has a name at the top of its module stands in the call as itself.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    named = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and _text(node.value) is not None
+    }
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
             owner, method = ast.unparse(node.func.value), node.func.attr
-            searched = owner in ("source", "self") or owner.endswith(".source")
+            searched = owner == "source" or owner.endswith(".source") or (owner == "self" and path == SOURCE)
             if (owner == "re" and method in METHODS) or (searched and method in SEARCHES):
+                first = node.args[0]
+                if isinstance(first, ast.Name):
+                    node.args[0] = named.get(first.id, first)
                 yield owner, node, method
 
 
@@ -104,13 +121,24 @@ def _put_in(part: ast.expr) -> str | None:
     return "name" if escaped else None
 
 
+def _dotted(name: str) -> str:
+    """The module of one of our files; a kata's has its name once the katas are loaded."""
+    if name.startswith("katas/"):
+        from tests.judge.stage import content
+
+        kata = Path(name).parts[1]
+        assert content(kata if (ROOT / "katas" / kata / "kata.toml").exists() else "v3").checks
+        name = name.replace("katas/", f"{PACKAGE}/", 1)
+    return name.removesuffix(".py").replace("/", ".")
+
+
 def used_patterns() -> list[Used]:
     """All that is compiled as a module is loaded, and all that stand as a literal in a call."""
     found: dict[str, Used] = {}
     for path in sources():
         name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
-        if "re.compile(" in text and name.startswith("grader/"):
-            module = importlib.import_module(name.removesuffix(".py").replace("/", "."))
+        if "re.compile(" in text:
+            module = importlib.import_module(_dotted(name))
             for variable, value in vars(module).items():
                 if isinstance(value, re.Pattern) and re.search(
                     rf"^{variable} = re\.compile", text, re.MULTILINE
@@ -179,7 +207,7 @@ def _comments(text: str) -> None:
 
     entry = TraceEntry(line=1, call="matmul", output=(3, 5, 16))
     for comment in (text, f"(B, S, D) {text}", f"({text}", f"({text})", f"B x {text}"):
-        shape_comments([f"y = x  # {comment}"], [entry], {"batch": 3, "seq_len": 5, "hidden_dim": 16})
+        shape_comments([f"y = x  # {comment}"], [entry], {"S": 5}, {"S": frozenset({"s", "seq_len"})})
 
 
 def _source(text: str) -> None:
@@ -220,13 +248,13 @@ def _highlighting(text: str) -> None:
 
 
 def _likeness(text: str) -> None:
-    from grader.cohort.likeness import fingerprints
+    from grader.cohort.similarity import fingerprints
 
     fingerprints(text[: SIZE // 10])
 
 
 def _shown(text: str) -> None:
-    from grader.judge.plain import plain
+    from grader.judge.sanitize import plain
     from grader.report import neutral
 
     plain(text)
@@ -238,16 +266,16 @@ def _shown(text: str) -> None:
 
 
 def _failures(text: str) -> None:
-    from grader.judge.crashes import name_of
-    from grader.judge.units import stated_role
+    from grader.judge.units import Names
     from grader.judge.wording import sentence
     from grader.protocol import Failure
+    from tests.judge.stage import common, content
 
     for kind in ("TypeError", "NameError", "ValueError", "SystemExit", "ImportError"):
         failure = Failure(stage="forward", type=kind, text=text, name=text, owner="self", near=(text,))
         sentence(failure, "a.py")
-        name_of(failure)
-    stated_role(text)
+        common("crashes").name_of(failure)
+    Names(content("v3").family).states(text)
 
 
 def _missing_names(text: str) -> None:

@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable
 
 import jsonschema
+import msgspec
 import pytest
 
+from grader.cohort.entries import Result
 from grader.records import Grade, encode_grade
-from tools.schema import PATH, schema_text
+from tools.schema import PATH, RESULTS, results_text, schema_text
 
 SCHEMA = json.loads(PATH.read_text(encoding="utf-8"))
 PROMISED = {
@@ -20,6 +22,22 @@ PROMISED = {
 
 def test_the_published_schema_is_that_of_the_records() -> None:
     assert PATH.read_text(encoding="utf-8") == schema_text(), "run: python tools/schema.py"
+
+
+def test_so_is_that_of_a_line_of_results(make_grade: Callable[..., Grade]) -> None:
+    assert RESULTS.read_text(encoding="utf-8") == results_text(), "run: python tools/schema.py"
+    schema = json.loads(RESULTS.read_text(encoding="utf-8"))
+    grade = make_grade()
+    lines = (
+        Result(name="a.py", file="a.py", student="a", status="graded", kata=grade.kata, grade=grade),
+        Result(name="b.pdf", file="b.pdf", student="b", status="skipped", reason="a PDF"),
+        Result(name="c.py", file="c.py", student="c", status="gone"),
+    )
+    for line in lines:
+        document = json.loads(msgspec.json.encode(line))
+        jsonschema.validate(document, schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(document | {"status": "lost"}, schema)
 
 
 def test_a_grade_is_valid(make_grade: Callable[..., Grade]) -> None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from grader.catalog import Catalog
@@ -245,6 +246,87 @@ def test_a_file_without_a_katas_class_says_what_it_defines(catalog: Catalog, sou
         which_kata(of(source), catalog)
     assert said in raised.value.message
     assert raised.value.fix.startswith("Name the kata: kata grade answer.py v")
+
+
+def test_the_files_name_tells_more_than_what_stands_in_it(catalog: Catalog) -> None:
+    source = "class SelfAttentionV1: pass\nclass SelfAttentionV2: pass\n"
+    for name in ("self_attention_v3.py", "self_attention_v3.ipynb"):
+        assert which_kata(of(source, name), catalog).id == "v3"
+    assert which_kata(of("class SelfAttentionV1: pass\n", "my_self_attention_v3.py"), catalog).id == "v1"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class SelfAttentionV1(nn.Module): ...\n\nclass SelfAttentionV2(SelfAttentionV1): ...\n",
+        "class SelfAttentionV2(\n    nn.Module,\n    SelfAttentionV1,\n): ...\nclass SelfAttentionV1: ...\n",
+        "class SelfAttentionV1: ...\n\nclass SelfAttentionV2:\n    def __init__(self):\n"
+        "        self.inner = SelfAttentionV1(8)\n\nprint(SelfAttentionV1(8), SelfAttentionV2(8))\n",
+        "class SelfAttentionV1: ...\nclass Middle(SelfAttentionV1): ...\n"
+        "class SelfAttentionV2(Middle):\n    def forward(self, x):\n"
+        "        return SelfAttentionV1.forward(self, x)\n",
+    ],
+)
+def test_a_base_class_or_a_helper_answers_nothing(catalog: Catalog, source: str) -> None:
+    assert which_kata(of(source), catalog).id == "v2"
+    assert which_kata(notebook(*source.split("\n\n")), catalog).id == "v2"
+    compact = json.dumps({"cells": [{"source": source}]})
+    assert which_kata(of(compact, "a.ipynb"), catalog).id == "v2"
+
+
+def test_classes_that_a_script_merely_compares_are_two_answers(catalog: Catalog) -> None:
+    source = (
+        "class SelfAttentionV1: ...\nclass SelfAttentionV2:\n    'As SelfAttentionV1, fused.'\n"
+        "print(SelfAttentionV1(8))\n"
+    )
+    with pytest.raises(UsageError, match="several katas"):
+        which_kata(of(source), catalog)
+
+
+@pytest.fixture
+def with_functions(catalog: Catalog) -> Catalog:
+    """A catalog with two katas that a function answers."""
+
+    v1 = catalog.get("v1")
+    made = [
+        msgspec.structs.replace(
+            v1,
+            id=name,
+            file_name=f"{name}_kata.py",
+            signature=msgspec.structs.replace(v1.signature, kind="function", name=name),
+        )
+        for name in ("softmax", "online_attention")
+    ]
+    return msgspec.structs.replace(catalog, katas=(*catalog.katas, *made))
+
+
+SOFTMAX = "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum(dim, keepdim=True)\n\n"
+
+
+def test_a_function_answers_where_no_class_does(with_functions: Catalog) -> None:
+    assert which_kata(of(SOFTMAX), with_functions).id == "softmax"
+    assert which_kata(notebook("import torch", SOFTMAX), with_functions).id == "softmax"
+    helped = f"{SOFTMAX}class Block: ...\n\ndef online_attention(q, k, v):\n    return softmax(q @ k) @ v\n"
+    assert which_kata(of(helped), with_functions).id == "online_attention"
+
+
+def test_a_helper_named_like_a_kata_makes_nothing_ambiguous(with_functions: Catalog) -> None:
+    with_class = f"{SOFTMAX}class SelfAttentionV1: ...\n"
+    assert which_kata(of(with_class), with_functions).id == "v1"
+    method = "class Mine:\n    def softmax(self, x):\n        return x\n"
+    with pytest.raises(UsageError, match="It defines Mine"):
+        which_kata(of(method), with_functions)
+    alone = "def online_attention(q, k, v): ...\n\n" + SOFTMAX
+    with pytest.raises(UsageError, match="several katas: online_attention, softmax"):
+        which_kata(of(alone), with_functions)
+
+
+@pytest.mark.parametrize("written", ["SelfAttetionV1", "SelfAttention_V1", "Attention"])
+def test_in_a_file_named_for_its_kata_a_misspelt_class_will_do(catalog: Catalog, written: str) -> None:
+    source = f"class {written}: pass\nclass Helper: pass\n"
+    assert which_kata(of(source, "self_attention_v1.py"), catalog).id == "v1"
+    with pytest.raises(UsageError):
+        which_kata(of(source), catalog)
 
 
 def test_source_that_would_break_a_parser_is_only_searched() -> None:

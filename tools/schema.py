@@ -1,6 +1,7 @@
-"""Write the JSON Schema of `kata grade --json` from the records: `python tools/schema.py`.
+"""Write the JSON Schemas of what other programs read, from the records: `python tools/schema.py`.
 
-A test holds the file in docs/ against the records, so that neither changes without the other.
+`kata grade --json` is a grade, a line of a cohort's results.jsonl a result. A test holds the files in docs/
+against the records, so that neither changes without the other.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent
 PATH = ROOT / "docs" / "grade.schema.json"
+RESULTS = ROOT / "docs" / "results.schema.json"
 
 
 def schema_text() -> str:
@@ -20,13 +22,23 @@ def schema_text() -> str:
     sys.path.insert(0, str(ROOT))
     from grader.records import GRADE_VERSION, Grade
 
-    schema = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"attention-kata grade, version {GRADE_VERSION}",
-        **msgspec.json.schema(Grade),
-    }
+    return _schema(f"attention-kata grade, version {GRADE_VERSION}", Grade)
+
+
+def results_text() -> str:
+    """The schema of a line of results.jsonl, as the file holds it."""
+    sys.path.insert(0, str(ROOT))
+    from grader.cohort.entries import VERSION, Result
+
+    return _schema(f"attention-kata line of results.jsonl, version {VERSION}", Result)
+
+
+def _schema(title: str, kind: type) -> str:
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    schema = {"$schema": dialect, "title": title, **msgspec.json.schema(kind)}
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
     PATH.write_text(schema_text(), encoding="utf-8")
+    RESULTS.write_text(results_text(), encoding="utf-8")

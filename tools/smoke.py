@@ -7,6 +7,7 @@ PYTHON is the one that the wheel is installed for, as `.ci/run` and the workflow
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -42,9 +43,10 @@ def main() -> int:
         Path(desk, "right.py").write_text(right, encoding="utf-8")
         Path(desk, "wrong.py").write_text(right.replace(SCALE, "self.hidden_dim"), encoding="utf-8")
         print(kata(desk, ["grade", "right.py", "v3"]), flush=True)
-        print(told := kata(desk, ["grade", "wrong.py", "v3"], code=1), flush=True)
-        if "scale_by_dk" not in told:
-            raise SystemExit("The mistake was not named: scale_by_dk.")
+        print(kata(desk, ["grade", "wrong.py", "v3"], code=1), flush=True)
+        found = json.loads(kata(desk, ["report", "v3", "--format", "json"]))["diagnosis"]
+        if [one["mistakes"] for one in found] != [["scale_by_dk"]]:
+            raise SystemExit(f"The mistake was not named scale_by_dk: {found}")
     return 0
 
 

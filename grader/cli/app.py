@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING
 import click
 
 from grader import paths
-from grader.catalog import Catalog, Kata, load_catalog
+from grader.catalog import Catalog, Kata
 from grader.cli.browser import NoBrowser
 from grader.cli.browser import browse as open_in_browser
 from grader.cli.console import warn
 from grader.history import Clock, History, PassedOver, passed_over
+from grader.packs import load_all
 from grader.practice.attempts import GradeFunction
-from grader.records import Grade, Submission
+from grader.practice.trials import TryFunction
+from grader.records import Grade, Submission, Trial
 
 if TYPE_CHECKING:
-    from grader.grading import Options
     from grader.interview.moments import Moment
     from grader.interview.store import InterviewStore
+    from grader.records import Options, Told
     from grader.watch.rounds import Begin, Underway
 
 
@@ -40,18 +42,27 @@ def grade(submission: Submission, kata: Kata, catalog: Catalog, options: Options
     return grading.grade(submission, kata, catalog, options)
 
 
-def begin(submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Underway:
+def begin(
+    submission: Submission, kata: Kata, catalog: Catalog, options: Options, told: Told | None = None
+) -> Underway:
     """`grader.grading.begin`, loaded when something is graded."""
     from grader import grading
 
-    return grading.begin(submission, kata, catalog, options)
+    return grading.begin(submission, kata, catalog, options, told)
 
 
-def warm_up() -> None:
-    """`grader.grading.warm_up`, loaded when it is wanted."""
+def try_out(
+    submission: Submission,
+    kata: Kata,
+    catalog: Catalog,
+    options: Options | None = None,
+    *,
+    measure: bool = False,
+) -> Trial:
+    """`grader.grading.try_out`, loaded when it is wanted."""
     from grader import grading
 
-    grading.warm_up()
+    return grading.try_out(submission, kata, catalog, options, measure=measure)
 
 
 class App:
@@ -63,7 +74,9 @@ class App:
         clock: Clock = now,
         grade: GradeFunction = grade,
         begin: Begin = begin,
-        warm_up: Callable[[], None] = warm_up,
+        warm_up: Callable[[], None] | None = None,
+        try_out: TryFunction = try_out,
+        katas: Sequence[Path] = (),
         edit: Callable[[Path], None] | None = None,
         browse: Callable[[Path], None] | None = None,
         moment: Callable[[], Moment] | None = None,
@@ -72,7 +85,9 @@ class App:
         self.clock = clock
         self.grade = grade
         self.begin = begin
-        self.warm_up = warm_up
+        self.warm_up = warm_up or self._warm_up
+        self.try_out = try_out
+        self.katas = tuple(katas)  # packs that were named
         self.edit = edit or _edit
         self.browse = browse or open_in_browser
         self.moment = moment or _moment
@@ -84,6 +99,10 @@ class App:
             self.browse(page)
         except NoBrowser as problem:
             warn(problem)
+
+    def measure(self, kata: str, answer: Submission) -> Trial:
+        """The numbers of an answer, for a question on its own lines."""
+        return self.try_out(answer, self.catalog.get(kata), self.catalog, measure=True)
 
     @cached_property
     def home(self) -> Path:
@@ -97,17 +116,42 @@ class App:
 
     @cached_property
     def catalog(self) -> Catalog:
-        return load_catalog()
+        """Our katas, and those of all packs there are."""
+        return load_all(self.katas)
+
+    def _warm_up(self) -> None:
+        from grader import grading
+
+        grading.warm_up(self.catalog)
+
+    @cached_property
+    def database(self) -> Path:
+        """The user's own history, or that of their candidates where an interview with one is on."""
+        theirs = paths.candidates(self.home)
+        if theirs.is_file():
+            from grader.interview.store import InterviewStore
+
+            with InterviewStore(theirs) as store:
+                if store.open_in(self.folder.resolve()) is not None:
+                    return theirs
+        return paths.database(self.home)
+
+    def turn_to(self, database: Path) -> None:
+        """Work with that database from now on."""
+        self.close()
+        for name in ("history", "interviews"):
+            self.__dict__.pop(name, None)
+        self.__dict__["database"] = database
 
     @cached_property
     def history(self) -> History:
-        return History(paths.database(self.home), self.clock)
+        return History(self.database, self.clock)
 
     @cached_property
     def interviews(self) -> InterviewStore:
         from grader.interview.store import InterviewStore
 
-        return InterviewStore(paths.database(self.home))
+        return InterviewStore(self.database)
 
     @property
     def passed_over(self) -> PassedOver | None:

@@ -11,7 +11,8 @@ from grader.catalog import Kata
 from grader.cli import console
 from grader.cli.app import App, pass_app
 from grader.cli.interview_guard import YES, ask_first
-from grader.cli.params import FOLDER, KATA
+from grader.cli.params import ANSWER_OR_KATA, FOLDER, KATA
+from grader.practice.targets import resolve_target
 
 BLANK = click.option("--blank", is_flag=True, help="Only the class and its signature, as in an interview.")
 
@@ -23,16 +24,19 @@ BLANK = click.option("--blank", is_flag=True, help="Only the class and its signa
 @click.argument("kata", type=KATA)
 @click.argument("folder", type=FOLDER, default=".", metavar="[DIR]")
 @BLANK
-@click.option("--edit", is_flag=True, help="Open the file in $EDITOR.")
+@click.option("--notebook", is_flag=True, help="A Jupyter notebook: the brief, the stub, the grade.")
+@click.option("--edit", is_flag=True, help="Open the file in $VISUAL or $EDITOR.")
 @YES
 @pass_app
-def start_command(app: App, kata: Kata, folder: Path, blank: bool, edit: bool, yes: bool) -> None:
+def start_command(
+    app: App, kata: Kata, folder: Path, *, blank: bool, notebook: bool, edit: bool, yes: bool
+) -> None:
     """Put a kata's stub into your folder.
 
     DIR is the folder you stand in by default. Work that is there stays as it is.
     """
     ask_first(app, "start", kata, yes=yes, folder=app.folder / folder)
-    started = workspace.start(kata, app.folder / folder, app.history, blank=blank)
+    started = workspace.start(kata, app.folder / folder, app.history, blank=blank, notebook=notebook)
     app.warm_up()
     file = console.place(started.path)
     if started.outcome == "written":
@@ -47,6 +51,17 @@ def start_command(app: App, kata: Kata, folder: Path, blank: bool, edit: bool, y
     console.warn(started.warning)
     if edit:
         app.edit(started.path)
+
+
+@click.command("edit", epilog="\b\nExamples:\n  kata edit\n  kata edit v3")
+@click.argument("what", nargs=-1, type=ANSWER_OR_KATA, metavar="[FILE] [ID]")
+@pass_app
+def edit_command(app: App, what: tuple[str, ...]) -> None:
+    """Open your answer in $VISUAL or $EDITOR.
+
+    FILE and ID are found as `kata grade` finds them.
+    """
+    app.edit(resolve_target(what, app.folder, app.catalog, app.history).path)
 
 
 @click.command("reset", epilog="\b\nExamples:\n  kata reset v3\n  kata reset v3 practice --blank")

@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from grader import paths
+from grader.catalog import LeftOut
 from grader.errors import KataError
 from grader.report.neutral import WORD_JOINER, for_terminal, json_for_terminal, visible
 
@@ -91,6 +92,26 @@ def warn(problem: KataError | None) -> None:
         complain("Note", problem.message, problem.fix)
 
 
+def lines_of(*problems: KataError) -> int:
+    """How many lines `warn` takes for these, where standard output is as wide as it is."""
+    return sum(height("Note", problem.message, problem.fix) for problem in problems)
+
+
+def height(label: str, message: str, fix: str = "") -> int:
+    """How many lines of the terminal `complain` takes."""
+    from rich.cells import cell_len
+
+    texts = [f"{label}: {message}", *([f"  → {fix}"] if fix else [])]
+    lines = [line for text in texts for line in for_terminal(text, multiline=True).split("\n")]
+    return sum(max(1, -(-cell_len(line) // terminal().width)) for line in lines)
+
+
+def left_out(katas: Iterable[LeftOut]) -> None:
+    """Say on standard error which packs and katas cannot be used, and why."""
+    for one in katas:
+        complain("Left out", one.message, one.fix)
+
+
 def complain(label: str, message: str, fix: str = "") -> None:
     """What happened, and what to do next, on standard error."""
     _write(f"{click.style(f'{label}:', bold=True)} {for_terminal(message, multiline=True)}", error=True)
@@ -110,6 +131,11 @@ def show(*renderables: RenderableType) -> None:
             console.print(renderable, soft_wrap=whole)
         for line in captured.get().splitlines():
             _write(line.rstrip())  # a file has no use for the blanks that fill a screen
+
+
+def clear() -> None:
+    """An empty screen, where standard output is a terminal."""
+    click.clear()
 
 
 def _write(text: str, *, error: bool = False) -> None:

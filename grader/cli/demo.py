@@ -20,7 +20,7 @@ def demo_command(app: App) -> None:
     A typical mistake is found and explained, then the mended answer passes.
     """
     from grader.cli import screens
-    from grader.grading import Options
+    from grader.records import Options
 
     for stop in tour(app.catalog, app.grade, app.clock, Options(seed=1)):
         if isinstance(stop, Answer):

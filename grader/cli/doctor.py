@@ -17,7 +17,7 @@ def doctor_command(ctx: click.Context) -> None:
     from grader.cli import screens
 
     app = ctx.ensure_object(App)
-    sections = examine(app.home, app.history)
+    sections = examine(app.home, app.history, load=lambda: app.catalog)
     for section in sections:
         console.show(*screens.findings(section))
     healthy = all(section.healthy for section in sections)

@@ -26,6 +26,7 @@ def _standing(standing: Standing) -> dict[str, object]:
     kata, best = standing.kata, standing.best
     return {
         "id": kata.id,
+        "track": kata.track,
         "level": kata.level,
         "title": kata.title,
         "minutes": kata.minutes,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli import console
+from grader.cli.app import App, pass_app
 from grader.errors import UsageError
 from grader.exit_codes import ExitCode
 
@@ -35,7 +36,17 @@ def engine_command() -> None:
 @click.pass_context
 def status_command(ctx: click.Context) -> None:
     """Whether it runs. Exit code 1 when it does not."""
-    status = _engine().status()
+    engine = _engine(ctx.ensure_object(App))
+    others = engine.others()
+    for other in others:
+        left = other.status()
+        if left is not None:
+            console.say(
+                f"Process   {left.pid} is an engine from before the program changed; nothing asks it."
+            )
+    if others:
+        console.say("          kata engine stop ends it.")
+    status = engine.status()
     if status is None:
         console.say("No engine is running. The next grade starts one.")
         ctx.exit(ExitCode.NOT_PASSED)
@@ -48,26 +59,30 @@ def status_command(ctx: click.Context) -> None:
 
 
 @engine_command.command("stop", epilog="\b\nExample:\n  kata engine stop")
-def stop_command() -> None:
-    """Let it end what it is grading, and leave."""
-    console.say("The engine has stopped." if _engine().stop() else "No engine was running.")
+@pass_app
+def stop_command(app: App) -> None:
+    """Let it end what it is grading, and leave; also one from before the program was installed anew."""
+    engine = _engine(app)
+    stopped = [one.stop() for one in (engine, *engine.others())]
+    console.say("The engine has stopped." if any(stopped) else "No engine was running.")
 
 
 @engine_command.command("run", epilog="\b\nExample:\n  kata engine run   until Ctrl-C")
-def run_command() -> None:
+@pass_app
+def run_command(app: App) -> None:
     """Be the engine, in this terminal."""
     from grader.engine import daemon
 
-    engine = _engine()
+    engine = _engine(app)
     console.say(f"Listening on {console.place(engine.where.socket)}; Ctrl-C ends it.")
     if not daemon.run(engine.where):
         raise UsageError("An engine runs already, or is starting.", "See `kata engine status`.")
 
 
-def _engine() -> SharedEngine:
+def _engine(app: App) -> SharedEngine:
     from grader.engine.shared import SharedEngine
 
-    engine = SharedEngine.of({**os.environ, "KATA_ENGINE": "on"})
+    engine = SharedEngine.of({**os.environ, "KATA_ENGINE": "on"}, app.catalog.roots)
     if engine is None:
         raise UsageError(
             "There is no engine here: it needs Linux, and a runtime folder that is yours alone.",

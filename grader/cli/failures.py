@@ -65,22 +65,32 @@ def _reader_left() -> int:
     return ExitCode.BROKEN_PIPE
 
 
+def told_of(error: Exception, home: Callable[[], Path]) -> str:
+    """A fault of ours beside a command that goes on: its traceback is kept, and this says where."""
+    where = _traced(error, home)
+    return f"This is a fault in kata, not in your code: {type(error).__name__}. {where}"
+
+
 def _our_fault(error: Exception, home: Callable[[], Path]) -> int:
-    trace = "".join(traceback.format_exception(error))
-    if os.environ.get("KATA_DEBUG"):
-        console.trace(trace)
-        where = "The traceback is above."
-    else:
-        try:
-            where = f"The traceback is in {place(_keep(trace, home()))}"
-        except OSError:
-            where = "KATA_DEBUG=1 shows the traceback."
+    where = _traced(error, home)
     complain(
         "Error",
         f"This is a fault in kata, not in your code: {type(error).__name__}: {error}",
         f"{where}\n  → Please report it, with the output of `kata doctor`.",
     )
     return ExitCode.GRADER_FAULT
+
+
+def _traced(error: Exception, home: Callable[[], Path]) -> str:
+    """Keep or show the traceback; returns where it is."""
+    trace = "".join(traceback.format_exception(error))
+    if os.environ.get("KATA_DEBUG"):
+        console.trace(trace)
+        return "The traceback is above."
+    try:
+        return f"The traceback is in {place(_keep(trace, home()))}"
+    except OSError:
+        return "KATA_DEBUG=1 shows the traceback."
 
 
 def _keep(trace: str, home: Path) -> Path:

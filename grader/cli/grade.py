@@ -10,18 +10,17 @@ import click
 from grader.cli import console
 from grader.cli.app import App
 from grader.cli.app import grade as default_grade
-from grader.cli.interview_guard import YES, ask_first
-from grader.cli.params import ANSWER_OR_KATA, isolation_option
+from grader.cli.interview_guard import YES, ask_first, lines_told
+from grader.cli.params import ANSWER_OR_KATA, isolation_option, shown_options
 from grader.confine.policy import Level
 from grader.exit_codes import OF_VERDICT
-from grader.practice.attempts import grade_target
+from grader.practice.attempts import Shown, grade_target
 from grader.practice.reports import document, format_of, write_report
 from grader.practice.targets import resolve_target
 
 if TYPE_CHECKING:
     from grader.catalog import Catalog, Kata
-    from grader.grading import Options
-    from grader.records import Grade, Submission
+    from grader.records import Grade, Options, Submission
 
 
 @click.command(
@@ -49,9 +48,7 @@ Exit code: 0 passed, 1 not passed, 2 wrong usage, 3 a fault of the grader.""",
 )
 @isolation_option(default="standard")
 @click.option("--no-engine", is_flag=True, help="Without the warm process: slower, the same verdict.")
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Also the shapes line by line, and what the code printed."
-)
+@shown_options
 @YES
 @click.pass_context
 def grade_command(
@@ -64,19 +61,21 @@ def grade_command(
     timeout: float | None,
     isolation: Level,
     no_engine: bool,
-    verbose: bool,
+    full: bool,
+    fix: bool,
     yes: bool,
 ) -> None:
     """Grade an answer: a .py file or a notebook.
 
     Without FILE it is the kata last started in this folder, or the one file whose class tells its kata.
     """
-    from grader.grading import Options
+    from grader.interview.hunting import is_timed
+    from grader.records import Options
 
     app = ctx.ensure_object(App)
     form, path = (None, None) if report is None else format_of(report)
     target = resolve_target(what, app.folder, app.catalog, app.history)
-    ask_first(app, "grade", target.kata, yes=yes, ask=not as_json)
+    told = ask_first(app, "grade", target.kata, yes=yes, ask=not as_json)
     with console.progress(f"Grading {target.path.name} as {target.kata.id} …"):
         graded = grade_target(
             target,
@@ -85,16 +84,19 @@ def grade_command(
             app.history,
             grade_and_load if app.grade is default_grade and not as_json else app.grade,
             folder=app.folder,
-            verbose=verbose,
+            shown=Shown(brief=not full, verbose=full, fixes=fix),
+            timed=is_timed(target.path, told),
         )
+    from grader.practice.isolation import isolation_note
+
+    notes = [note for note in (graded.warning, isolation_note(isolation, app.home)) if note is not None]
     if as_json:
         console.data(document(graded, "json"))
     else:
-        console.draw(partial(document, graded, "text"))
-    console.warn(graded.warning)
-    from grader.practice.isolation import isolation_note
-
-    console.warn(isolation_note(isolation, app.home))
+        beside = console.lines_of(*notes, *filter(None, (app.passed_over,))) + lines_told(told, app)
+        console.draw(partial(document, graded, "text", beside=beside))
+    for note in notes:
+        console.warn(note)
     if form is not None:
         written = write_report(graded, form, path, app.home)
         console.say(f"Report: {console.place(written)}", error=as_json)
@@ -112,6 +114,6 @@ def grade_and_load(
 
 def _load_report() -> None:
     from grader.practice import isolation  # noqa: F401
-    from grader.report import terminal, view  # noqa: F401
+    from grader.report import short, terminal  # noqa: F401
 
     terminal.prepare()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import secrets
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +13,16 @@ from grader.catalog import Catalog, Kata
 from grader.cli import console
 from grader.cli.app import App, pass_app
 from grader.cli.app import grade as default_grade
-from grader.cli.params import KATA
+from grader.cli.interview_steps import say_how_it_stands
+from grader.cli.interview_wish import agreed, begin, plan_options, resumed, waiting
 from grader.errors import UsageError
 from grader.records import Grade, Submission
+from grader.tracks import Track
 
 if TYPE_CHECKING:
-    from grader.grading import Options
-    from grader.interview.opening import Wish
     from grader.interview.room.app import Waiting
     from grader.interview.session import Session
+    from grader.records import Options
 
 # name -> the module that has a command function of that name.
 STEPS = {
@@ -33,8 +33,19 @@ STEPS = {
     "ask": "interview_steps",
     "abort": "interview_steps",
     "debrief": "interview_debrief",
+    "list": "interview_past",
+    "compare": "interview_past",
+    "export": "interview_past",
+    "import": "interview_past",
 }
-_TAKES_A_VALUE = ("--minutes", "--seed")
+_TAKES_A_VALUE = (
+    "--minutes",
+    "--seed",
+    "--candidate",
+    "--agenda",
+    "--bugs",
+    "--level",
+)  # `--ladder TRACK` has no need: a track is no step's name
 
 
 class InterviewGroup(click.Group):
@@ -67,37 +78,6 @@ class InterviewGroup(click.Group):
         self.format_commands(ctx, formatter)
 
 
-def plan_options(command: Any) -> Any:
-    """The options that say which interview is wanted."""
-    for option in reversed(
-        (
-            click.argument("kata", type=KATA, required=False),
-            click.option(
-                "--ladder", is_flag=True, help="All levels in one sitting, each with its own clock."
-            ),
-            click.option("--random", "at_random", is_flag=True, help="Any one of the levels."),
-            click.option(
-                "--minutes",
-                type=click.FloatRange(0, 24 * 60, min_open=True),
-                metavar="N",
-                help="For each level; the default is the kata's.",
-            ),
-            click.option(
-                "--strict/--practice",
-                "strict",
-                default=True,
-                help="With --practice every save is graded at once, and there is no verdict.",
-            ),
-            click.option("--guided", is_flag=True, help="Begin with the stub, not with a blank page."),
-            click.option(
-                "--seed", type=click.IntRange(0, 2**32 - 1), help="Of the grades and the questions."
-            ),
-        )
-    ):
-        command = option(command)
-    return command
-
-
 @click.command("room")
 @plan_options
 @click.option("--resume", is_flag=True, help="Go back to the interview that is on in this folder.")
@@ -106,8 +86,6 @@ def plan_options(command: Any) -> Any:
 def room_command(app: App, /, *, resume: bool, no_room: bool, **wish: Any) -> None:
     """A mock interview against the clock."""
     if no_room:
-        from grader.cli.interview_steps import say_how_it_stands
-
         say_how_it_stands(app, resumed(app) if resume else begin(app, **wish))
         return
     _need_terminal(app, resume=resume, **wish)
@@ -123,6 +101,7 @@ def room_command(app: App, /, *, resume: bool, no_room: bool, **wish: Any) -> No
         app.moment,
         browse=app.browse,
         pages=paths.reports(app.home),
+        measure=app.measure,
     )
     console.say(closing)
 
@@ -136,6 +115,8 @@ Examples:
   kata interview v3                   the room: brief, clock, hints, debrief
   kata interview v1 --minutes 10
   kata interview --ladder             v1 to v4 in one sitting
+  kata interview --ladder heads       the katas of another track
+  kata interview --debug v3           bugs to be found, against the clock
   kata interview --resume             back to the room after it was closed
   kata interview start v3             without a room: then status, submit, debrief
   kata interview status --short       one line for your prompt""",
@@ -151,89 +132,28 @@ def grade_apart(
     submission: Submission, kata: Kata, catalog: Catalog, options: Options | None = None
 ) -> Grade:
     """Grade through the engine or in a fresh process: nothing may be forked from a room's threads."""
-    from grader.grading import Options as Default
     from grader.grading import begin as begin_grading
+    from grader.records import Options as Default
 
     return begin_grading(submission, kata, catalog, options or Default()).result()
 
 
-def agreed(
-    app: App,
-    *,
-    kata: Kata | None,
-    ladder: bool,
-    at_random: bool,
-    minutes: float | None,
-    strict: bool,
-    guided: bool,
-    seed: int | None,
-) -> Wish:
-    """The interview that the options ask for, unless one is on in this folder."""
-    from grader.interview import opening
-
-    seed = secrets.randbelow(2**32) if seed is None else seed
-    if sum((kata is not None, ladder, at_random)) != 1:
-        raise UsageError(
-            "Which interview shall it be?",
-            f"Name one kata (kata interview {app.catalog.katas[0].id}), or say --ladder or --random.",
-        )
-    if kata is not None:
-        katas: tuple[Kata, ...] = (kata,)
-    else:
-        katas = opening.ladder(app.catalog) if ladder else opening.at_random(app.catalog, seed)
-    wish = opening.Wish(katas=katas, minutes=minutes, practice=not strict, guided=guided, seed=seed)
-    opening.refuse_second(app.interviews, app.folder, app.moment)
-    app.warm_up()
-    return wish
-
-
-def begin(app: App, **options: Any) -> Session:
-    """Begin without a room. Somebody at a terminal reads the brief first, and starts the clock with Enter."""
-    from grader.interview import opening
-
-    wish = agreed(app, **options)
-    read_first(app, wish.katas[0], wish.limits[0])
-    return opening.open_interview(wish, app.folder, app.history, app.interviews, app.moment)
-
-
-def read_first(app: App, kata: Kata, limit: float) -> None:
-    """The brief; at a terminal, nothing goes on before Enter."""
-    from grader.cli import screens
-    from grader.interview.wording import spoken
-
-    console.show(*screens.interview_brief(kata))
-    if app.can_ask():
-        console.ask(f"{spoken(limit)}. Enter starts the clock, Ctrl-C leaves", error=True)
-
-
-def resumed(app: App) -> Session:
-    """The interview that is on in this folder, taken over."""
-    from grader.interview import opening
-
-    session = opening.current(app.folder, app.interviews, app.moment)
-    session.resume()
-    return session
-
-
-def waiting(app: App, wish: Wish) -> Waiting:
-    """The interview as the room gets it: it begins when the candidate has read the brief."""
-    from grader.interview import opening
-    from grader.interview.room.app import Waiting
-
-    return Waiting(
-        kata=wish.katas[0],
-        limit=wish.limits[0],
-        begin=lambda: opening.open_interview(wish, app.folder, app.history, app.interviews, app.moment),
-    )
-
-
-def _need_terminal(app: App, *, resume: bool, kata: Kata | None, ladder: bool, **_: Any) -> None:
+def _need_terminal(
+    app: App, *, resume: bool, kata: Kata | None, ladder: Track | None, debug: bool, **_: Any
+) -> None:
     if sys.stdin.isatty() and sys.stdout.isatty():
         return
     from grader.interview.wording import load_wording
 
     texts = load_wording(app.catalog).room
-    words = "--resume" if resume else "--ladder" if ladder else "v1" if kata is None else kata.id
+    if resume:
+        words = "--resume"
+    elif ladder is not None:
+        words = f"--ladder {ladder.id}"
+    elif debug:
+        words = "--debug" if kata is None else f"--debug {kata.id}"
+    else:
+        words = (kata or app.catalog.first).id
     raise UsageError(texts["no_terminal"], texts["no_terminal_fix"].format(words=words))
 
 

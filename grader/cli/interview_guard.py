@@ -31,6 +31,15 @@ def tell_interviews(app: App) -> tuple[Session, ...]:
     return found
 
 
+def lines_told(sessions: tuple[Session, ...], app: App) -> int:
+    """How many lines it took to say which interviews are on."""
+    if not sessions:
+        return 0
+    from grader.interview.status import way_back
+
+    return sum(console.height("Interview", *way_back(session, app.folder)) for session in sessions)
+
+
 def ask_first(
     app: App, deed: Deed, kata: Kata, *, yes: bool, ask: bool = True, folder: Path | None = None
 ) -> tuple[Session, ...]:
@@ -39,15 +48,12 @@ def ask_first(
     `folder` restricts it to an interview there. Where nobody can be asked (`ask` is false, or there is no
     terminal), it is refused. Returns the interviews.
     """
-    from grader.interview.price import price
+    from grader.interview.price import costs
 
     found = tell_interviews(app)
-    for session in found:
-        if folder is not None and session.plan.folder != folder.resolve():
-            continue
-        cost = price(deed, kata.id, session, app.history, app.catalog)
-        if cost is None or yes:
-            continue
+    if yes:
+        return found
+    for cost in costs(deed, kata.id, found, app.history, app.catalog, folder):
         if not (ask and app.can_ask()):
             raise UsageError(cost, "To do it all the same, add --yes.")
         console.say(cost, error=True)

@@ -9,7 +9,7 @@ import click
 
 from grader.cli import console
 from grader.cli.app import App, pass_app
-from grader.cli.interview import begin, plan_options, read_first
+from grader.cli.interview_wish import begin, plan_options, read_first
 from grader.errors import UsageError
 from grader.exit_codes import OF_VERDICT
 from grader.interview import opening
@@ -64,7 +64,7 @@ def submit_command(ctx: click.Context, as_json: bool, questions: bool | None) ->
     After the deadline the last state before it is what counts.
     """
     from grader.cli.interview_debrief import ask_follow_ups, say_debrief
-    from grader.interview import settling
+    from grader.interview import round_grading
 
     app = ctx.ensure_object(App)
     session = opening.current(app.folder, app.interviews, app.moment)
@@ -72,7 +72,7 @@ def submit_command(ctx: click.Context, as_json: bool, questions: bool | None) ->
     if session.phase == "writing":
         session.submit()
     with console.progress("Grading what you handed in …"):
-        settling.settle(session, app.history, app.interviews, app.catalog, app.grade)
+        round_grading.settle(session, app.history, app.interviews, app.catalog, app.grade)
     if session.phase == "between":
         following = app.catalog.get(session.plan.katas[len(session.interview.rounds)])
         console.say(
@@ -81,7 +81,7 @@ def submit_command(ctx: click.Context, as_json: bool, questions: bool | None) ->
         console.say("  Its clock starts when you say so: kata interview next")
         return
     with console.progress("Grading every save …"):
-        settling.grade_timeline(session, app.interviews, app.catalog, app.grade)
+        round_grading.grade_timeline(session, app.interviews, app.catalog, app.grade)
     at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     ask_follow_ups(app, session, answer=at_terminal if questions is None else questions)
     session.finish()
@@ -155,7 +155,8 @@ def say_how_it_stands(app: App, session: Session) -> None:
         console.say(line)
     console.say(f"  File:     {console.place(found.path)}")
     if found.phase == "writing":
-        console.say(f"  Ask:      kata interview ask    Hint: kata hint {kata.id} (costs {cost})")
+        hint = f"    Hint: kata hint {kata.id} (costs {cost})" if session.round.room is None else ""
+        console.say(f"  Ask:      kata interview ask{hint}")
         console.say("  Hand in:  kata interview submit")
     elif found.phase == "between":
         console.say("  Go on:    kata interview next")

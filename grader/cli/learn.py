@@ -10,7 +10,7 @@ from grader.cli.app import App, pass_app
 from grader.cli.interview_guard import YES, ask_first
 from grader.cli.params import KATA, LABEL
 from grader.practice.explain import all_labels, explain
-from grader.practice.hints import all_hints, next_hint
+from grader.practice.hints import all_hints
 from grader.practice.solutions import solution
 
 
@@ -20,15 +20,21 @@ from grader.practice.solutions import solution
 @YES
 @pass_app
 def hint_command(app: App, kata: Kata, every: bool, yes: bool) -> None:
-    """One more hint each time. The report says how many you took; `kata reset` begins anew."""
+    """One more hint each time.
+
+    First how to mend what your last grade found, then the kata's own hints; in an interview only those. The
+    report says how many you took; `kata reset` begins anew.
+    """
     from grader.cli import screens
+    from grader.interview.price import give_help, note_hint
 
     running = ask_first(app, "hints" if every else "hint", kata, yes=yes)
-    given = all_hints(kata, app.history) if every else (next_hint(kata, app.history),)
-    for session in running:
-        if session.phase == "writing" and session.round.kata == kata.id:
-            session.take_hint(given[-1].number)
-    console.show(*screens.hints(given, kata))
+    if every:
+        hints = all_hints(kata, app.history)
+        note_hint(running, kata.id, hints[-1].number)
+        console.show(*screens.hints(hints, kata))
+    else:
+        console.show(*screens.hints([give_help(kata, running, app.history)], kata))
 
 
 @click.command("solution", epilog="\b\nExamples:\n  kata solution v3\n  kata solution v3 --give-up")

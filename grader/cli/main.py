@@ -8,6 +8,7 @@ import gc
 import importlib
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -23,49 +24,65 @@ COMMANDS = {
     "list": "browse",
     "show": "browse",
     "start": "begin",
+    "edit": "begin",
     "grade": "grade",
+    "run": "run",
     "watch": "watch",
+    "debug": "debug",
     "hint": "learn",
     "solution": "learn",
+    "questions": "study",
     "explain": "learn",
     "reset": "begin",
     "report": "past",
     "history": "past",
     "interview": "interview",
     "next": "memory",
+    "plan": "study",
     "stats": "memory",
     "export": "transfer",
     "import": "transfer",
     "grade-all": "grade_all",
+    "web": "web",
+    "autograder": "autograder",
     "demo": "demo",
     "engine": "engine",
     "doctor": "doctor",
     "lint": "lint",
+    "new": "new",
 }
 
 # What the help says of each: the first sentence of its own help, here so that the help loads no command.
 SUMMARIES = {
-    "list": "All katas, with your best score in each.",
+    "list": "All katas, track by track, with your best score in each.",
     "show": "The interviewer's brief, and what gives points.",
     "start": "Put a kata's stub into your folder.",
+    "edit": "Open your answer in $VISUAL or $EDITOR.",
     "grade": "Grade an answer: a .py file or a notebook.",
+    "run": "Your code on an example: what it returns, shapes line by line.",
     "watch": "Grade on every save, until it passes.",
+    "debug": "A file with bugs planted in it, to be found and mended.",
     "hint": "One more hint each time.",
     "solution": "The reference beside your own code, after a pass.",
+    "questions": "What an interviewer could ask next, with answers.",
     "explain": "What a mistake is, and why it matters.",
     "reset": "Put the stub back, and keep the old work beside it.",
     "report": "The last grade again, in any format.",
     "history": "Your attempts: when, how many points, what was missed.",
     "interview": "A mock interview against the clock.",
     "next": "What to practise now, and why.",
+    "plan": "Which kata on which day, until a date.",
     "stats": "How it went so far, in honest numbers.",
     "export": "Your whole history as one JSON file.",
     "import": "Add an exported history to yours.",
     "grade-all": "Grade many answers, for interviewers and courses.",
+    "web": "The same in your browser, from this machine only.",
+    "autograder": "An autograder for a platform, to upload.",
     "demo": "A tour of two minutes, in a temporary folder.",
     "engine": "The warm process behind quick verdicts.",
     "doctor": "Versions, paths, PyTorch, isolation: for a bug report.",
     "lint": "For authors: are the katas whole, and do their checks bite?",
+    "new": "For authors: a kata of your own, from one that there is.",
 }
 
 
@@ -126,13 +143,21 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="\b\nBegin with:\n  kata demo       a tour of two minutes\n  kata start v1   your first kata",
 )
+@click.option(
+    "--katas",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A pack of katas, beside ours; may be repeated. KATA_PATH lists others.",
+)
 @click.version_option(__version__, "-V", "--version", message="attention-kata %(version)s")
 @click.pass_context
-def cli(ctx: click.Context) -> None:
+def cli(ctx: click.Context, katas: tuple[Path, ...]) -> None:
     """Write self-attention from memory, and be told which mistake you made, on which line.
 
     Without a command: where you are, and what to do next.
     """
+    ctx.ensure_object(App).katas += katas
     if ctx.invoked_subcommand is None:
         _where_you_are(ctx)
 
@@ -146,7 +171,8 @@ def _where_you_are(ctx: click.Context) -> None:
     seen = overview(app.catalog, app.history, app.folder)
     if any(session.plan.folder == app.folder for session in tell_interviews(app)):
         seen = msgspec.structs.replace(seen, suggestions=())  # they would cost it; its own way on is above
-    console.show(*screens.overview(seen))
+    console.show(*screens.overview(seen, app.catalog.tracks))
+    console.left_out(app.catalog.left_out)
 
 
 def main() -> None:

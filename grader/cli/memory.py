@@ -26,15 +26,11 @@ def next_command(app: App, as_json: bool) -> None:
 
     Your own mistakes come first, then what you are about to forget, then what is new.
     """
-    from grader.memory.advice import advise
-    from grader.memory.schedule import memories
-    from grader.memory.sittings import sittings
+    from grader.memory.advice import what_next
 
     if not as_json:
         tell_interviews(app)
-    now = app.clock()
-    found = sittings(app.catalog, app.history, app.interviews)
-    advice = advise(app.catalog, found, memories(found, now), now)
+    advice = what_next(app.catalog, app.history, app.interviews, app.clock())
     if as_json:
         document = msgspec.json.encode({"version": VERSION, "advice": advice})
         console.data(msgspec.json.format(document, indent=2).decode())

@@ -11,8 +11,8 @@ from grader.catalog import Kata
 from grader.cli import console
 from grader.cli.app import App, pass_app
 from grader.cli.documents import attempts_document
-from grader.cli.params import KATA
-from grader.practice.attempts import recall
+from grader.cli.params import KATA, shown_options
+from grader.practice.attempts import Shown, recall
 from grader.practice.reports import FORMATS, Format, document, format_for, write_report
 
 
@@ -31,9 +31,7 @@ Examples:
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to this file."
 )
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Also the shapes line by line, and what the code printed."
-)
+@shown_options
 @pass_app
 def report_command(
     app: App,
@@ -42,10 +40,15 @@ def report_command(
     open_it: bool,
     form: Format | None,
     output: Path | None,
-    verbose: bool,
+    full: bool,
+    fix: bool,
 ) -> None:
-    """The last grade again, in any format."""
-    graded = recall(kata, app.catalog, app.history, folder=app.folder, verbose=verbose)
+    """The last grade again, in any format.
+
+    How to mend it is left out until you asked for it; a page keeps it folded.
+    """
+    shown = Shown(verbose=full, fixes=fix)
+    graded = recall(kata, app.catalog, app.history, folder=app.folder, shown=shown)
     if open_it or output is not None:
         chosen = form or format_for(output, "html" if open_it else "text")
         written = write_report(graded, chosen, output, app.home)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
+from rich.constrain import Constrain
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
@@ -16,11 +18,12 @@ from grader.cli.console import local, place, safe
 from grader.history import Attempt, Best
 from grader.practice.explain import Explained
 from grader.practice.explain import Group as LabelGroup
-from grader.practice.hints import Hint
+from grader.practice.hints import Fix, Hint
 from grader.practice.overview import Overview, Progress, Standing
 from grader.practice.solutions import Solution
 from grader.records import Verdict
 from grader.report.neutral import for_terminal
+from grader.tracks import Track, Tracks
 
 if TYPE_CHECKING:
     from rich.markdown import Markdown
@@ -29,7 +32,9 @@ if TYPE_CHECKING:
     from grader.doctor import Section
     from grader.linting import LintReport
     from grader.memory.advice import Advice
+    from grader.memory.plan import Plan, Why
     from grader.practice.demo import Answer, Result
+    from grader.practice.questions import Question
 
 _PROGRESS: dict[Progress, tuple[str, str]] = {
     "new": ("·", "dim"),
@@ -44,30 +49,58 @@ _VERDICT: dict[Verdict, tuple[str, str]] = {
     "grader_error": ("grader's fault", "yellow"),
 }
 _SHOWS = {"output": "Your output is exactly what you get when", "behaviour": "We saw that"}
-_SIDE_BY_SIDE = 120  # columns from which two pieces of code stand beside each other
+_SIDE_BY_SIDE = 100  # columns from which two pieces of code stand beside each other
+EXAMPLE = "example.md"
 _MOST_CODE = 64 * 1024  # characters
 
 
-def katas(standings: Sequence[Standing]) -> RenderableType:
-    """The table of `kata list`."""
-    table = _table("kata", "level", "title", "minutes", "best", "")
-    for standing in standings:
-        kata = standing.kata
-        table.add_row(
-            Text(kata.id, "bold"),
-            str(kata.level),
-            kata.title,
-            str(kata.minutes),
-            _points(standing.best),
+def katas(standings: Sequence[Standing], tracks: Tracks) -> Iterator[RenderableType]:
+    """The list of katas, track by track. One line a kata, however narrow the terminal is."""
+    rows = [
+        (
+            standing,
+            (standing.kata.id, str(standing.kata.minutes), _points(standing.best)),
             _progress(standing),
         )
-    return table
+        for standing in standings
+    ]
+    heads = ("kata", "minutes", "best")
+    widths = [max(map(len, column)) for column in zip(heads, *(cells for _, cells, _ in rows), strict=True)]
+    titles = max([len("title"), *(cell_len(standing.kata.title) for standing in standings)])
+    last = max([0, *(progress.cell_len for _, _, progress in rows)])
+
+    def lines(header: bool) -> Table:
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True, show_header=header)
+        table.header_style = "dim"
+        table.add_column("  kata", width=widths[0] + 2, no_wrap=True)
+        table.add_column("title", ratio=1, no_wrap=True)
+        table.add_column("minutes", width=widths[1], justify="right")
+        table.add_column("best", width=widths[2], justify="right")
+        table.add_column("", width=last, no_wrap=True)
+        return table
+
+    def as_wide_as_needed(table: Table) -> Constrain:
+        return Constrain(table, sum(widths) + titles + last + 2 + 4 * 2)
+
+    yield as_wide_as_needed(lines(header=True))
+    for track in tracks.tracks:
+        own = [row for row in rows if row[0].kata.track == track.id]
+        if not own:
+            continue
+        table = lines(header=False)
+        for standing, (name, minutes, best), progress in own:
+            table.add_row(Text(f"  {name}", "bold"), standing.kata.title, minutes, best, progress)
+        yield Text(track.title, "bold")
+        yield as_wide_as_needed(table)
 
 
-def brief(kata: Kata) -> Iterator[RenderableType]:
+def brief(kata: Kata, track: Track) -> Iterator[RenderableType]:
     """The interviewer's brief, then what gives points."""
     yield _markdown(kata.text("brief.md"))
     yield Text()
+    if (kata.folder / EXAMPLE).is_file():
+        yield _markdown(kata.text(EXAMPLE))
+        yield Text()
     table = _table("points", "for")
     for concept in kata.concepts:
         optional = "" if concept.required else " (optional)"
@@ -75,24 +108,22 @@ def brief(kata: Kata) -> Iterator[RenderableType]:
     table.add_row(Text(str(kata.max_points), "bold"), Text("in all", "bold"))
     yield table
     yield Text()
-    if kata.prerequisites:
-        yield Text(f"Comes after {', '.join(kata.prerequisites)}. About {kata.minutes} minutes.")
-    else:
-        yield Text(f"About {kata.minutes} minutes.")
+    after = f"Comes after {', '.join(kata.prerequisites)}. " if kata.prerequisites else ""
+    yield Text(f"{track.title}, level {kata.level}. {after}About {kata.minutes} minutes.")
     yield _next((f"kata start {kata.id}", f"writes {kata.file_name}"))
 
 
-def interview_brief(kata: Kata) -> Iterator[RenderableType]:
+def interview_brief(brief: str) -> Iterator[RenderableType]:
     """The brief as it is given at the beginning of an interview."""
-    yield _markdown(kata.text("brief.md"))
+    yield _markdown(brief)
     yield Text()
 
 
-def overview(seen: Overview) -> Iterator[RenderableType]:
+def overview(seen: Overview, tracks: Tracks) -> Iterator[RenderableType]:
     """The screen of `kata` without a command."""
     yield Text.assemble(("attention-kata", "bold"), f" · {seen.passed} of {len(seen.standings)} passed")
     yield Text()
-    yield katas(seen.standings)
+    yield from katas(seen.standings, tracks)
     yield Text()
     if seen.last is not None:
         yield _last(seen.last)
@@ -117,20 +148,36 @@ def attempts(rows: Sequence[Attempt]) -> RenderableType:
             Text(words, style),
             f"{attempt.points}/{attempt.max_points}",
             str(attempt.hints or ""),
-            ", ".join(attempt.missed),
+            ", ".join(attempt.missed) if attempt.verdict == "failed" else "",  # else nothing was judged
         )
     return table
 
 
-def hints(given: Iterable[Hint], kata: Kata) -> Iterator[RenderableType]:
-    """Hints as the author wrote them, and how to get the next."""
+def hints(given: Iterable[Hint | Fix], kata: Kata) -> Iterator[RenderableType]:
+    """A fix for what was found, or hints as the author wrote them; and how to get the next."""
     for hint in given:
+        if isinstance(hint, Fix):
+            yield from _fix(hint)
+            continue
         yield Text(f"{kata.id} · hint {hint.number} of {hint.total}", "bold")
         yield Padding(_markdown(hint.text), (0, 0, 1, 0))
         if hint.again:
             yield Text(f"There are no more hints. All of them: kata hint {kata.id} --all")
         elif hint.number < hint.total:
             yield Text(f"More help: kata hint {kata.id}")
+
+
+def _fix(found: Fix) -> Iterator[RenderableType]:
+    yield Text(f"{found.kata} · how to mend it{found.spot and f' · {found.spot}'}", "bold")
+    yield Text(safe(found.sentence))
+    yield Text()
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_row(Text("  Fix", "bold green"), safe(found.fix))
+    if found.why:
+        table.add_row(Text("  Why", "bold"), safe(found.why))
+    yield table
+    yield Text()
+    yield Text(f"More help: kata hint {found.kata}   About it: kata explain {' '.join(found.mistakes)}")
 
 
 def solution(found: Solution, width: int) -> Iterator[RenderableType]:
@@ -148,6 +195,51 @@ def solution(found: Solution, width: int) -> Iterator[RenderableType]:
     beside.add_column(ratio=1)
     beside.add_row(own, reference)
     yield beside
+
+
+def questions(known: Sequence[Question], kata: Kata, shown: tuple[int, ...]) -> Iterator[RenderableType]:
+    """The follow-up questions; those in `shown` with their answers."""
+    for number, entry in enumerate(known, start=1):
+        if shown and number not in shown:
+            continue
+        table = Table.grid(padding=(0, 1, 0, 0))
+        table.add_row(Text(f"{number:>2}", "bold"), Text(entry.question, "bold" if shown else ""))
+        if number in shown:
+            table.add_row("", Text(entry.answer))
+            for point in entry.key_points:
+                table.add_row("", Text(f"· {point}", "dim"))
+        yield table
+        if number in shown:
+            yield Text()
+    if not shown:
+        yield Text()
+        yield _next((f"kata questions {kata.id} 1", "with its answer; say your own first"))
+
+
+_WHY: dict[Why, str] = {
+    "new": "new",
+    "again": "once more, from a blank page",
+    "due": "about to be forgotten",
+    "interview": "against the clock",
+}
+
+
+def plan(made: Plan) -> Iterator[RenderableType]:
+    """The plan, a line for each kata."""
+    yield Text.assemble((f"Until {made.until:%a %Y-%m-%d}", "bold"), f" · {made.minutes_a_day} minutes a day")
+    yield Text()
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for day in made.days:
+        for number, item in enumerate(day.items):
+            when = f"{day.day:%a %m-%d}" if number == 0 else ""
+            table.add_row(when, Text(item.kata, "bold"), f"{item.minutes} min", _WHY[item.why])
+    yield table
+    if made.left_out:
+        yield Text()
+        yield Text(f"No room for {', '.join(made.left_out)}: take more minutes a day, or a later date.")
+    if made.days:
+        yield Text()
+        yield _next((made.days[0].items[0].command, "what comes first"))
 
 
 def explained(found: Explained) -> Iterator[RenderableType]:
@@ -225,11 +317,9 @@ def _points(best: Best | None) -> str:
 def _last(attempt: Attempt) -> Text:
     words, style = _VERDICT[attempt.verdict]
     missed = f", missed {', '.join(attempt.missed)}" if attempt.missed else ""
-    return Text.assemble(
-        f"Last   {attempt.kata} ",
-        (words, style),
-        f" with {attempt.points}/{attempt.max_points}{missed} · {local(attempt.at)}",
-    )
+    judged = attempt.verdict in ("passed", "failed")  # of what could not run nothing was
+    points = f" with {attempt.points}/{attempt.max_points}{missed}" if judged else ""
+    return Text.assemble(f"Last   {attempt.kata} ", (words, style), f"{points} · {local(attempt.at)}")
 
 
 def _next(*commands: tuple[str, str]) -> RenderableType:

@@ -2,7 +2,8 @@
 
 A task runs in a thread of a Dask worker, which must never fork: it asks its machine's engine, and starts one
 for the tasks that come after, or takes a fresh interpreter. Every machine grades with its own katas. What a
-lost worker had begun, Dask gives to another; results are counted by entry here, so each is there once.
+lost worker had begun, Dask gives to another; results are counted by entry here, so each is there once. A lost
+scheduler ends the run as an interruption would: what is done stays.
 """
 
 from __future__ import annotations
@@ -15,10 +16,9 @@ import msgspec
 
 from grader import __version__
 from grader.cohort.entries import Entry, Result
-from grader.cohort.run import fault, graded, skipped
+from grader.cohort.run import Stopped, fault, graded, skipped
 from grader.errors import GraderFault, KataError, UsageError
-from grader.grading import Options
-from grader.records import Grade, Record, Submission
+from grader.records import Grade, Options, Record, Submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,10 +50,10 @@ class Outcome(Record):
 
 def grade_task(document: bytes) -> bytes:
     """Runs on a worker of the cluster. Bytes in and bytes out, so that only this name is pickled."""
-    from grader.catalog import load_catalog
     from grader.engine.messages import Request
     from grader.engine.running import Running
     from grader.engine.shared import SharedEngine
+    from grader.packs import load_all
 
     try:
         task = msgspec.msgpack.decode(document, type=Task)
@@ -62,9 +62,9 @@ def grade_task(document: bytes) -> bytes:
                 f"A machine of the cluster has attention-kata {__version__}, not {task.version}.",
                 "Install the same version everywhere.",
             )
-        catalog = load_catalog()
+        catalog = load_all()
         request = Request.of(task.submission, catalog.get(task.kata), catalog, task.options)
-        engine = SharedEngine.of(os.environ) if task.options.engine else None
+        engine = SharedEngine.of(os.environ, catalog.roots) if task.options.engine else None
         outcome = Outcome(grade=Running(request, engine).result())
     except KataError as problem:
         outcome = Outcome(message=problem.message, fix=problem.fix)
@@ -77,6 +77,8 @@ def run_on_cluster(
     """The results in the order in which they come. Raises `UsageError` when there is no such cluster."""
     try:
         from distributed import Client, as_completed
+        from distributed.client import ClosedClientError
+        from distributed.comm.core import CommClosedError
     except ImportError as error:
         raise UsageError(
             "A cluster needs Dask, which is not installed here.", "pip install 'attention-kata[cluster]'"
@@ -87,14 +89,20 @@ def run_on_cluster(
         raise UsageError(
             f"There is no Dask scheduler at {scheduler}: {error}", "Start one: dask scheduler"
         ) from error
+    lost = Stopped(f"The Dask scheduler at {scheduler} has gone.")
     with client:
         waiting: dict[str, Entry] = {}
         left = iter(entries)
         results = as_completed()
-        yield from _give_out(client, left, results, waiting, options, _room(client))
-        for future in results:
-            yield _result(future, waiting.pop(future.key), catalog, options, keys)
-            yield from _give_out(client, left, results, waiting, options, 1)
+        try:
+            yield from _give_out(client, left, results, waiting, options, _room(client))
+            for future in results:
+                if future.cancelled():  # nobody here cancels any: the connection was lost
+                    raise lost
+                yield _result(future, waiting.pop(future.key), catalog, options, keys)
+                yield from _give_out(client, left, results, waiting, options, 1)
+        except (ClosedClientError, CommClosedError) as error:
+            raise lost from error
 
 
 def _room(client: object) -> int:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from grader.catalog import Catalog
 from grader.cohort.entries import Row
-from grader.cohort.likeness import Likeness
+from grader.cohort.similarity import Found, Group
 from grader.records import Record
 from grader.report.neutral import bounded, one_line
 from grader.report.render import html_engine
@@ -24,7 +24,8 @@ _WORDS = {
     "failed": ("failed", "bad"),
     "unrunnable": ("could not run", "bad"),
     "grader_error": ("grader's fault", "open"),
-    "skipped": ("not graded", "calm"),
+    "skipped": ("not graded", "open"),
+    "aside": ("passed over", "calm"),
 }
 _SIGNS = {"passed": "✓", "failed": "✕", "not_reached": "○"}
 
@@ -90,6 +91,15 @@ class Twin(Record):
     percent: int
 
 
+class Copies(Record):
+    """Answers that are the same: names and links, and what there is to say of them."""
+
+    names: tuple[tuple[str, str], ...]
+    kata: str
+    sign: str
+    said: str
+
+
 class Overview(Record):
     """The whole page."""
 
@@ -98,24 +108,39 @@ class Overview(Record):
     passed: int
     skipped: int
     faults: int
+    left: int
+    said: tuple[str, ...]
     lines: tuple[Line, ...]
     maps: tuple[HeatMap, ...]
     mistakes: tuple[Mistake, ...]
+    copies: tuple[Copies, ...]
     twins: tuple[Twin, ...]
 
 
-def overview(rows: Sequence[Row], twins: Sequence[Likeness], catalog: Catalog, title: str) -> Overview:
-    """Everything the page shows. `twins` count the rows by their place."""
-    graded = [row for row in rows if row.verdict != "skipped"]
+def overview(
+    rows: Sequence[Row],
+    found: Found,
+    catalog: Catalog,
+    title: str,
+    left: int = 0,
+    said: Sequence[str] = (),
+) -> Overview:
+    """Everything the page shows. `found` counts the rows by their place; `left` are still to be graded;
+    `said` is about the gradebook.
+    """
+    graded = [row for row in rows if has_grade(row)]
     return Overview(
         title=title,
         graded=len(graded),
         passed=sum(row.verdict == "passed" for row in graded),
-        skipped=len(rows) - len(graded),
+        skipped=sum(row.verdict == "skipped" for row in rows),
         faults=sum(row.verdict == "grader_error" for row in graded),
+        left=left,
+        said=tuple(said),
         lines=tuple(_line(row) for row in rows),
         maps=_maps(graded, catalog),
         mistakes=_mistakes(graded),
+        copies=tuple(_copies(rows, group) for group in found.groups),
         twins=tuple(
             Twin(
                 first=_short(rows[pair.first].name),
@@ -124,8 +149,23 @@ def overview(rows: Sequence[Row], twins: Sequence[Likeness], catalog: Catalog, t
                 second_link=_link(rows[pair.second]),
                 percent=round(100 * pair.share),
             )
-            for pair in twins
+            for pair in found.pairs
         ),
+    )
+
+
+def _copies(rows: Sequence[Row], group: Group) -> Copies:
+    members = [rows[place] for place in group.members]
+    said = (
+        f"Any two others of the {group.of} share at most {round(100 * group.others)} % of their statements."
+    )
+    if group.is_usual:
+        said = f"As similar as independent answers are here. {said}"
+    return Copies(
+        names=tuple((_short(row.name), _link(row)) for row in members),
+        kata=members[0].kata or "",
+        sign=group.sign,
+        said=said,
     )
 
 
@@ -154,7 +194,7 @@ def _line(row: Row) -> Line:
         points=f"{row.points} / {row.max_points}" if row.max_points else "",
         percent=percent,
         mistakes=" ".join(row.mistakes),
-        reason=_short(row.reason),
+        reason=_short(f"The file is no longer there. {row.reason}" if row.gone else row.reason),
         seconds=f"{row.seconds:.2f}" if row.seconds else "",
     )
 
@@ -166,7 +206,7 @@ def _maps(rows: Sequence[Row], catalog: Catalog) -> tuple[HeatMap, ...]:
         ids = [concept.id for concept in kata.concepts]
         if not own:
             continue
-        found = [dict(row.concepts) for row in own]
+        found = [{name: status for name, status, _ in row.concepts} for row in own]
         maps.append(
             HeatMap(
                 kata=kata.id,
@@ -210,7 +250,12 @@ def _mistakes(rows: Sequence[Row]) -> tuple[Mistake, ...]:
 
 
 def _link(row: Row) -> str:
-    return f"reports/{row.slug}.html" if row.verdict != "skipped" else ""
+    return f"reports/{row.slug}.html" if has_grade(row) else ""
+
+
+def has_grade(row: Row) -> bool:
+    """Whether there is a grade, and a report of it; it may be that the grader failed."""
+    return row.verdict not in ("skipped", "aside")
 
 
 def _short(text: str) -> str:

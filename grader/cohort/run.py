@@ -10,8 +10,7 @@ from typing import Protocol
 from grader.catalog import Catalog, Kata
 from grader.cohort.entries import Entry, Result
 from grader.errors import ConfinementUnavailable, KataError
-from grader.grading import Options, untouched
-from grader.records import Grade, Submission
+from grader.records import Grade, Options, SourceRecord, Submission
 
 
 class GradeFunction(Protocol):
@@ -20,6 +19,10 @@ class GradeFunction(Protocol):
     def __call__(
         self, submission: Submission, kata: Kata, catalog: Catalog, options: Options | None = None
     ) -> Grade: ...
+
+
+class Stopped(Exception):
+    """Whoever grades cannot go on, by nobody's fault here; what is done stays. It says what happened."""
 
 
 GradeOne = Callable[[Entry], Result]
@@ -69,11 +72,36 @@ def grading(
 
 
 def graded(entry: Entry, grade: Grade, key: str) -> Result:
-    return Result(name=entry.name, file=entry.file, status="graded", key=key, kata=grade.kata, grade=grade)
+    return Result(
+        name=entry.name, file=entry.file, student=entry.student, status="graded", key=key, kata=grade.kata,
+        grade=grade, origin=entry.origin,
+    )  # fmt: skip
 
 
-def skipped(entry: Entry) -> Result:
-    return Result(name=entry.name, file=entry.file, status="skipped", kata=entry.kata, reason=entry.reason)
+def skipped(entry: Entry, key: str = "") -> Result:
+    return Result(
+        name=entry.name, file=entry.file, student=entry.student, status="aside" if entry.aside else "skipped",
+        key=key, kata=entry.kata, reason=entry.reason, origin=entry.origin,
+    )  # fmt: skip
+
+
+def at_once(entry: Entry, catalog: Catalog, options: Options, key: str) -> Result | None:
+    """What needs no grader: the result of what cannot be graded, and of an empty file; None for all else."""
+    if entry.submission is None or entry.kata is None:
+        return skipped(entry, key)
+    if entry.submission.source:
+        return None
+    kata = catalog.get(entry.kata)
+    grade = Grade(
+        kata=kata.id,
+        verdict="unrunnable",
+        seed=options.seed or 0,
+        reason="Nothing was handed in: the file is empty.",
+        max_points=kata.max_points,
+        concepts=kata.untouched,
+        source=SourceRecord(name=entry.submission.name, sha256=entry.submission.sha256),
+    )
+    return graded(entry, grade, key)
 
 
 def fault(kata: Kata, problem: KataError, options: Options) -> Grade:
@@ -84,5 +112,5 @@ def fault(kata: Kata, problem: KataError, options: Options) -> Grade:
         seed=options.seed or 0,
         reason=f"{problem.message} {problem.fix}".strip(),
         max_points=kata.max_points,
-        concepts=untouched(kata),
+        concepts=kata.untouched,
     )

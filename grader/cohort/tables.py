@@ -11,12 +11,13 @@ from typing import Any
 import msgspec
 
 from grader.cohort.entries import Row
+from grader.cohort.overview import has_grade
 from grader.records import Grade
 from grader.report.neutral import bounded, one_line, visible
 
 COLUMNS = (
     "name", "file", "kata", "verdict", "points", "max_points", "mistakes", "lines", "reason", "seconds",
-    "seed", "sha256", "report",
+    "seed", "sha256", "report", "student", "submitted", "file_is_there",
 )  # fmt: skip
 
 # What a spreadsheet takes for the beginning of a formula, also in its full-width form, and after blanks.
@@ -32,15 +33,18 @@ def csv_table(rows: Iterable[Row]) -> str:
     for row in rows:
         table.writerow(
             [
-                _cell(row.name), _cell(row.file), row.kata or "", row.verdict, row.points, row.max_points,
-                _cell(" ".join(row.mistakes)), " ".join(map(str, row.lines)), _cell(row.reason),
-                f"{row.seconds:.3f}", row.seed, row.sha256, f"reports/{row.slug}.html" if row.kata else "",
+                cell(row.name), cell(row.file), row.kata or "", row.verdict, row.points, row.max_points,
+                cell(" ".join(row.mistakes)), " ".join(map(str, row.lines)), cell(row.reason),
+                f"{row.seconds:.3f}", row.seed, row.sha256,
+                f"reports/{row.slug}.html" if has_grade(row) else "",
+                cell(row.student), row.origin.submitted, "no" if row.gone else "yes",
             ]
         )  # fmt: skip
     return written.getvalue()
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """Text for a table: no formula to a spreadsheet, and one line."""
     text = one_line(visible(bounded(text)))
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
@@ -49,6 +53,8 @@ def junit(rows: Iterable[Row]) -> str:
     """One suite a kata, one case a result: passed, failure, error (the grader's fault) or skipped."""
     suites: dict[str, list[Row]] = {}
     for row in rows:
+        if row.verdict == "aside":
+            continue
         suites.setdefault(row.kata or "no kata", []).append(row)
     root = ET.Element("testsuites", name="attention-kata")
     for name, cases in sorted(suites.items()):
@@ -86,8 +92,14 @@ def _case(suite: ET.Element, kata: str, row: Row) -> None:
         told.text = "\n".join(visible(bounded(sentence)) for sentence in row.sentences) or message
 
 
-def gradescope(grade: Grade) -> str:
-    """The document that Gradescope's autograder reads as results/results.json: one test a concept."""
+def gradescope(grade: Grade, *, fixes: bool = True) -> str:
+    """The document that Gradescope's autograder reads as results/results.json, as text."""
+    document = gradescope_document(grade, fixes=fixes)
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def gradescope_document(grade: Grade, *, fixes: bool = True) -> dict[str, Any]:
+    """What Gradescope reads of a grade: one test a concept."""
     tests: list[dict[str, Any]] = [
         {
             "name": concept.title,
@@ -105,8 +117,8 @@ def gradescope(grade: Grade) -> str:
     said = [grade.reason or "Passed."]
     for item in grade.diagnosis:
         where = f"line {item.line}: " if item.line else ""
-        said += [f"{where}{item.sentence}", f"How to mend it: {item.fix}"]
-    document = {
+        said += [f"{where}{item.sentence}", *([f"How to mend it: {item.fix}"] if fixes else [])]
+    return {
         "score": grade.points,
         "execution_time": grade.seconds.get("total", 0.0),
         "output": visible(bounded("\n".join(said))),
@@ -114,4 +126,3 @@ def gradescope(grade: Grade) -> str:
         "tests": tests,
         "extra_data": {"kata": grade.kata, "verdict": grade.verdict, "seed": grade.seed},
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"

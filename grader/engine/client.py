@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from grader.engine import deadline
-from grader.engine.messages import STARTED, Garbled, Request, pack, read_answer
-from grader.records import Grade
+from grader.engine.messages import STARTED, Answer, Garbled, Request, pack, read_answer
+from grader.records import Grade, Told
 
 ANSWER_SECONDS = 5.0  # for the sign of life, and beyond the judge's own deadline
 PING_SECONDS = 15.0  # for an engine that is asked whether it lives, on a busy machine
@@ -28,16 +28,25 @@ class EngineLost(Exception):
 class Pending:
     """A grading under way on `connection`; closing the connection ends it.
 
-    `ask` gives another connection to the same engine, on which it will show a sign of life.
+    `ask` gives another connection to the same engine, on which it will show a sign of life. `told` hears of
+    every check, where the request asks for that.
     """
 
     connection: socket.socket
     request: Request
     ask: Callable[[], socket.socket]
+    told: Told | None = None
     _began: float = field(default_factory=time.monotonic, init=False)
 
     def result(self, meanwhile: Callable[[], None] | None = None) -> Grade:
-        """The grade; raises the judge's `KataError`, or `EngineLost` soon after the deadline.
+        """The grade; raises as `answer` does."""
+        grade = self.answer(meanwhile).grade
+        if grade is None:
+            raise EngineLost("the answer is empty")
+        return grade
+
+    def answer(self, meanwhile: Callable[[], None] | None = None) -> Answer:
+        """What came of it; raises the judge's `KataError`, or `EngineLost` soon after the deadline.
 
         `meanwhile` is called once the request is on its way.
         """
@@ -50,13 +59,15 @@ class Pending:
                 if self._sign_of_life() != STARTED:
                     raise EngineLost("it closed the connection")
                 answer = read_answer(self._read)
+                while answer.checks is not None:
+                    if self.told is not None:
+                        self.told(*answer.checks)
+                    answer = read_answer(self._read)
         except (OSError, Garbled) as error:
             raise EngineLost(str(error)) from error
         if answer.fault is not None:
             raise answer.fault.error()
-        if answer.grade is None:
-            raise EngineLost("the answer is empty")
-        return answer.grade
+        return answer
 
     def cancel(self) -> None:
         """From another thread: end the grading; its `result` raises `EngineLost`."""
@@ -73,7 +84,7 @@ class Pending:
     def _read(self, count: int) -> bytes:
         """Some bytes of the answer. A judge that is later than its own deadline will not answer any more."""
         deadlines = self.request.kata.deadlines
-        total = self.request.options.total_seconds or deadlines.total
+        total = self.request.total_seconds
         ends_at = self._began + deadline.seconds(deadlines, total) + ANSWER_SECONDS
         try:
             self.connection.settimeout(max(ends_at - time.monotonic(), ANSWER_SECONDS))

@@ -1,25 +1,24 @@
 """A grade without the engine, in an interpreter of its own: torch first, then the worker, then the judge.
 
-For a fresh interpreter (`once.py`): it holds nothing of the caller's, and when the judge misses its deadline
-it is that interpreter which ends. Where forking with torch is safe (Linux) the worker is a fork, made before
-the request is read and before anything of the judge is imported; elsewhere it is one more interpreter.
+For a fresh interpreter (`subprocess_grade.py`): it holds nothing of the caller's, and when the judge misses
+its deadline it is that interpreter which ends. Where forking with torch is safe (Linux) the worker is a
+fork, made before the request is read and before anything of the judge is imported; elsewhere it is one more
+interpreter.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import random
 import sys
 from collections.abc import Iterator
 
-from grader.catalog import Catalog, Kata
 from grader.confine.policy import Level
 from grader.confine.process import harden_judge
 from grader.engine import deadline
-from grader.grading import Options
+from grader.engine.messages import Answer, Request
 from grader.handles import WorkerHandle
-from grader.records import Grade, Submission
+from grader.records import Grade, Trial
 
 START_SECONDS = 120.0  # for a worker in a fresh interpreter: `import torch` from a cold disk
 
@@ -44,18 +43,29 @@ def cold_worker(level: Level, deny: tuple[str, ...]) -> Iterator[WorkerHandle]:
         yield handle
 
 
-def grade_cold(
-    submission: Submission, kata: Kata, catalog: Catalog, options: Options, handle: WorkerHandle
-) -> Grade:
-    """Grade in this process, the candidate in `handle`'s."""
-    seed = random.SystemRandom().randrange(1, 2**31) if options.seed is None else options.seed
-    total = kata.deadlines.total if options.total_seconds is None else options.total_seconds
+def answer_cold(request: Request, handle: WorkerHandle) -> Answer:
+    """What a request asks for, in this process, the candidate in `handle`'s."""
+    return Answer(trial=_trial(request, handle)) if request.trial else Answer(grade=_grade(request, handle))
+
+
+def _grade(request: Request, handle: WorkerHandle) -> Grade:
     from grader.judge.session import judge
 
-    deadline.begin(kata, total, START_SECONDS)
-    grade = judge(submission, kata, catalog, handle, seed=seed, total_seconds=total)
+    work, total = (request.submission, request.kata, request.catalog, handle), request.total_seconds
+    deadline.begin(request.kata, total, START_SECONDS)
+    grade = judge(*work, seed=request.seed(), total_seconds=total, planted=request.options.planted)
     deadline.end()
     return grade
+
+
+def _trial(request: Request, handle: WorkerHandle) -> Trial:
+    from grader.judge.trial import try_out
+
+    work, total = (request.submission, request.kata, request.catalog, handle), request.total_seconds
+    deadline.begin(request.kata, total, START_SECONDS)
+    trial = try_out(*work, total_seconds=total, measure=request.measured)
+    deadline.end()
+    return trial
 
 
 def _import_third_parties() -> None:

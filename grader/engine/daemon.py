@@ -24,10 +24,9 @@ from typing import TextIO
 
 import msgspec
 
-from grader.catalog import content_root
 from grader.engine.client import EngineLost
-from grader.engine.messages import HEAD_BYTES, Command
-from grader.engine.place import NoPlace, Place, place
+from grader.engine.endpoint import NoPlace, Place, place
+from grader.engine.messages import HEAD_BYTES, Command, decoded
 from grader.engine.private import FOLDER_PREFIX, PING, HostProcess
 from grader.engine.shared import Status, peer
 from grader.exit_codes import ExitCode
@@ -85,10 +84,10 @@ class Daemon:
         for other in self.where.others():
             with socket.socket(socket.AF_UNIX) as connection:
                 try:
-                    connection.connect(str(other))
+                    connection.connect(str(other.socket))
                     connection.sendall(Command.STOP.head())
                 except OSError:
-                    other.unlink(missing_ok=True)
+                    other.socket.unlink(missing_ok=True)
 
     def _serve(self) -> None:
         self._watch(self._listener, self._accept)
@@ -208,7 +207,7 @@ def run(where: Place, idle_seconds: float = IDLE_SECONDS) -> bool:
             return False
         lock.seek(0)
         _clear_up(lock.read())
-        host = HostProcess.start(content_root())
+        host = HostProcess.start(where.roots)
         _note(lock, f"{host.process.pid} {host.folder}")
         Daemon(where, host, idle_seconds).run()
         _note(lock, "")
@@ -248,10 +247,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Started in the background by `grader.engine.shared`; its standard streams are closed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--idle", type=float, default=IDLE_SECONDS)
-    idle = parser.parse_args(arguments).idle
+    parser.add_argument("--roots", type=decoded, default=())
+    wanted = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(ExitCode.PASSED))  # clears up on its way out
     try:
-        run(place(os.environ), idle)
+        run(place(os.environ, wanted.roots), wanted.idle)
     except (NoPlace, OSError):
         return ExitCode.GRADER_FAULT
     return ExitCode.PASSED

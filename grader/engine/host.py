@@ -1,4 +1,4 @@
-"""`python -m grader.engine.host FD ROOT DENY`: torch imported once, a fresh worker forked for each grade.
+"""`python -m grader.engine.host FD ROOTS DENY`: torch imported once, a fresh worker forked for each grade.
 
 The host holds nothing of the judge and of no kata, and it never reads a request: whoever wants a grade sends
 one end of a connection, and the host hands that on to the judges' template (`grader.engine.judges`), together
@@ -9,7 +9,6 @@ It lives as long as the other end of its control socket is open.
 
 from __future__ import annotations
 
-import array
 import contextlib
 import gc
 import json
@@ -19,24 +18,27 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
 from grader.confine import process as own
 from grader.confine.policy import Level, unnamed
+from grader.engine.descriptors import (
+    END,
+    FAULT,
+    GRADE,
+    MAX_NOTE,
+    PING,
+    READY,
+    WARM_UP,
+    close_all,
+    one_of,
+    receive,
+)
 from grader.engine.launch import ChildProcess, Launcher
 from grader.errors import ConfinementUnavailable, KataError
 
-MAX_NOTE = 2048  # bytes of a message beside its descriptors
-MAX_DESCRIPTORS = 8
-READY = b"ready"
-WARM_UP = b"warm-up"
-FAULT = b"fault:"
-GRADE = b"grade"
-PING = b"ping"  # nothing is to be graded: whoever asks wants a sign of life
-END = b"end"  # of the template's own warm-up
 LEVELS: dict[bytes, Level] = {level.encode(): level for level in get_args(Level)}
 STRICTEST: Level = "strict"
 USUAL: Level = "standard"
@@ -183,33 +185,7 @@ def fault_note(error: KataError | OSError) -> bytes:
     return json.dumps(fault).encode()[: MAX_NOTE - len(FAULT)]
 
 
-def one_of(poll: select.epoll) -> Iterator[int]:
-    """The next descriptor that is ready, one at a time: what is closed for one may get its number again."""
-    for descriptor, _ in poll.poll(maxevents=1):
-        yield descriptor
-
-
-def receive(channel: socket.socket) -> tuple[bytes, list[int]]:
-    """One message and its descriptors; both empty when the other side has gone."""
-    try:
-        note, ancillary, _, _ = channel.recvmsg(
-            MAX_NOTE, socket.CMSG_SPACE(MAX_DESCRIPTORS * array.array("i").itemsize), socket.MSG_CMSG_CLOEXEC
-        )
-    except ConnectionResetError:
-        return b"", []
-    found = array.array("i")
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            found.frombytes(data[: len(data) - len(data) % found.itemsize])
-    return note, list(found)
-
-
-def close_all(descriptors: Iterable[int]) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
-
-
-def main(control_fd: int, root: Path, *deny: str) -> None:
+def main(control_fd: int, roots: tuple[Path, ...], *deny: str) -> None:
     """Become the host: import, warm up, fork the judges' template, serve. No worker may read `deny`."""
     gc.disable()
     import pytest  # noqa: F401
@@ -229,10 +205,10 @@ def main(control_fd: int, root: Path, *deny: str) -> None:
     if template == 0:
         from grader.engine.judges import enter
 
-        enter(template_end, root)
+        enter(template_end, roots)
     template_end.close()
     with socket.socket(fileno=control_fd) as control, judges:
-        host = Host(control, judges, template, Launcher(Path.cwd(), (unnamed(root), *deny)))
+        host = Host(control, judges, template, Launcher(Path.cwd(), (*map(unnamed, roots), *deny)))
         try:
             host.warm_up()
             control.send(READY)
@@ -243,4 +219,4 @@ def main(control_fd: int, root: Path, *deny: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])
+    main(int(sys.argv[1]), tuple(map(Path, json.loads(sys.argv[2]))), *sys.argv[3:])

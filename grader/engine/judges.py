@@ -17,24 +17,26 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from grader.catalog import Catalog, Kata, load_catalog
+from grader.catalog import Catalog, Kata
 from grader.confine import process as own
 from grader.confine.scratch import is_over
 from grader.engine import deadline
-from grader.engine.host import END, FAULT, PING, WARM_UP, close_all, one_of, receive
+from grader.engine.descriptors import END, FAULT, PING, WARM_UP, close_all, one_of, receive
 from grader.engine.launch import times_of
-from grader.engine.messages import STARTED, Answer, Fault, Garbled, pack, read_request
-from grader.errors import KataError
+from grader.engine.messages import STARTED, Answer, Fault, Garbled, Request, pack, read_request
+from grader.errors import GraderFault, KataError
 from grader.handles import ExitStatus, Times, WorkerHandle
 from grader.judge.content import KataContent, load_content
 from grader.judge.session import judge
-from grader.records import Submission
+from grader.judge.trial import try_out
+from grader.packs import load_roots
+from grader.records import Submission, Told
 
 REQUEST_SECONDS = 30.0  # a client that has connected sends its request at once, and reads its answer
 
@@ -84,14 +86,16 @@ class Judging:
 
 @dataclass(frozen=True)
 class Preloaded:
-    """The content of all katas below a root, as the template has it."""
+    """The content of all katas below some roots, as the template has it. What does not load is not there:
+    who wants it graded is told why.
+    """
 
-    root: Path
+    roots: tuple[Path, ...]
     contents: Sequence[KataContent]
 
     def of(self, catalog: Catalog) -> Sequence[KataContent]:
         """What serves that catalog; nothing where its katas lie elsewhere."""
-        return self.contents if catalog.root == self.root else ()
+        return self.contents if catalog.roots == self.roots else ()
 
 
 class Template:
@@ -153,20 +157,27 @@ def _tell(client: list[int], words: bytes) -> None:
         connection.send(words, socket.MSG_DONTWAIT)
 
 
-def enter(host: socket.socket, root: Path) -> None:
+def enter(host: socket.socket, roots: tuple[Path, ...]) -> None:
     """Become the template in this process, freshly forked from the host; never returns."""
     try:
         own.close_descriptors({host.fileno(), 1, 2})
         own.die_with_parent(os.getppid())
-        catalog = load_catalog(root)
-        loaded = Preloaded(catalog.root, [load_content(kata, catalog) for kata in catalog.katas])
-        _warm_up(host, catalog.katas[-1], catalog)
+        catalog = load_roots(roots)
+        loaded = Preloaded(catalog.roots, list(_loadable(catalog)))
+        _warm_up(host, [content.kata for content in loaded.contents if not content.kata.pack][-1], catalog)
         gc.collect()
         gc.freeze()
         host.send(END)
         Template(host, loaded).serve()
     finally:
         _leave()
+
+
+def _loadable(catalog: Catalog) -> Iterator[KataContent]:
+    """A kata whose code does not load is told to whoever has it graded; it costs the others nothing."""
+    for kata in catalog.katas:
+        with contextlib.suppress(GraderFault):
+            yield load_content(kata, catalog)
 
 
 def _warm_up(host: socket.socket, kata: Kata, catalog: Catalog) -> None:
@@ -211,28 +222,32 @@ def _answer(client: socket.socket, handle: WorkerHandle, loaded: Preloaded) -> N
     client.settimeout(REQUEST_SECONDS)
     client.sendall(STARTED)
     request = read_request(client.recv)
-    options = request.options
-    total = request.kata.deadlines.total if options.total_seconds is None else options.total_seconds
-    deadline.begin(request.kata, total)
-    seed = random.SystemRandom().randrange(1, 2**31) if options.seed is None else options.seed
-    began = time.perf_counter()
+    deadline.begin(request.kata, request.total_seconds)
+
+    def told(done: int, of_all: int) -> None:
+        client.sendall(pack(Answer(checks=(done, of_all))))
+
     try:
-        grade = judge(
-            request.submission,
-            request.kata,
-            request.catalog,
-            handle,
-            seed=seed,
-            total_seconds=total,
-            loaded=loaded.of(request.catalog),
-        )
-        taken = round(time.perf_counter() - began, 4)
-        answer = Answer(grade=msgspec.structs.replace(grade, seconds={"total": taken, **grade.seconds}))
+        progress = told if request.progress else None
+        answer = _judged(request, handle, loaded, progress)
     except KataError as error:
         answer = Answer(fault=Fault.of(error))
     deadline.end()
     client.settimeout(REQUEST_SECONDS)
     client.sendall(pack(answer))
+
+
+def _judged(request: Request, handle: WorkerHandle, loaded: Preloaded, told: Told | None) -> Answer:
+    """What the request asks for; raises the judge's `KataError`."""
+    known, total = loaded.of(request.catalog), request.total_seconds
+    work = (request.submission, request.kata, request.catalog, handle)
+    if request.trial:
+        return Answer(trial=try_out(*work, total_seconds=total, loaded=known, measure=request.measured))
+    began = time.perf_counter()
+    planted = request.options.planted
+    grade = judge(*work, seed=request.seed(), total_seconds=total, planted=planted, loaded=known, told=told)
+    taken = round(time.perf_counter() - began, 4)
+    return Answer(grade=msgspec.structs.replace(grade, seconds={"total": taken, **grade.seconds}))
 
 
 def _leave() -> None:

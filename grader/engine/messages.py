@@ -6,18 +6,18 @@ and a MessagePack document, bounded.
 
 from __future__ import annotations
 
+import random
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import msgspec
 
-from grader.catalog import Catalog, Kata
+from grader.catalog import Catalog, Kata, Pack
 from grader.errors import ConfinementUnavailable, GraderFault, KataError, UsageError
-from grader.grading import Isolation, Options
-from grader.records import Grade, Record, Submission
+from grader.records import Grade, Isolation, Options, Record, Submission, Trial
 
 HEAD_BYTES = 4  # of a connection to the user's engine
 STARTED = b"\x06"  # one byte ahead of the answer: a judge has the request in hand
@@ -48,21 +48,55 @@ class Command(Enum):
 
 
 class Request(Record):
-    """One grading. `root` is where the kata's content lies."""
+    """One grading. `root` and `packs` are where content lies; `progress` asks to be told of every check."""
 
     submission: Submission
     kata: Kata
     root: Path
+    packs: tuple[Pack, ...]
     options: Options
+    trial: bool = False  # not to be graded: forward is called once, on an example
+    measured: bool = False  # and some more times, for the numbers of a trial
+    progress: bool = False
 
     @classmethod
-    def of(cls, submission: Submission, kata: Kata, catalog: Catalog, options: Options) -> Request:
-        return cls(submission=submission, kata=kata, root=catalog.root, options=options)
+    def of(
+        cls,
+        submission: Submission,
+        kata: Kata,
+        catalog: Catalog,
+        options: Options,
+        *,
+        trial: bool = False,
+        measured: bool = False,
+        progress: bool = False,
+    ) -> Request:
+        return cls(
+            submission=submission,
+            kata=kata,
+            root=catalog.root,
+            packs=catalog.packs,
+            options=options,
+            trial=trial,
+            measured=measured,
+            progress=progress,
+        )
+
+    @property
+    def total_seconds(self) -> float:
+        """For all of it: what was asked for, else the kata's."""
+        wanted = self.options.total_seconds
+        return self.kata.deadlines.total if wanted is None else wanted
+
+    def seed(self) -> int:
+        """The one that was asked for, else one drawn afresh."""
+        wanted = self.options.seed
+        return random.SystemRandom().randrange(1, 2**31) if wanted is None else wanted
 
     @property
     def catalog(self) -> Catalog:
         """As much of the catalog as a judge looks at."""
-        return Catalog(katas=(self.kata,), root=self.root)
+        return Catalog(katas=(self.kata,), root=self.root, packs=self.packs)
 
 
 class Fault(Record):
@@ -85,10 +119,12 @@ class Fault(Record):
 
 
 class Answer(Record):
-    """The outcome of a request: exactly one of the two is there."""
+    """The outcome of a request, or how far it has got: exactly one of the four is there."""
 
     grade: Grade | None = None
+    trial: Trial | None = None
     fault: Fault | None = None
+    checks: tuple[int, int] | None = None  # done, and how many there are; another answer follows
 
 
 M = TypeVar("M", Request, Answer)
@@ -96,6 +132,16 @@ M = TypeVar("M", Request, Answer)
 
 class Garbled(Exception):
     """What arrived is not a message of this kind."""
+
+
+def encoded(roots: Sequence[Path]) -> str:
+    """Folders as one word of a command line."""
+    return msgspec.json.encode([str(root) for root in roots]).decode()
+
+
+def decoded(word: str) -> tuple[Path, ...]:
+    """What `encoded` gave."""
+    return tuple(Path(root) for root in msgspec.json.decode(word, type=list[str]))
 
 
 def pack(message: Request | Answer) -> bytes:

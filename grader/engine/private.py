@@ -3,8 +3,9 @@
     with private_engine(catalog) as engine:
         grade = engine.grade(submission, kata, catalog, Options(seed=1))
 
-Threads may share it; each grade has a worker and a judge of its own. Where forking is not to be had, or the
-engine is lost, a grade takes a fresh interpreter instead: slower, with the same outcome.
+Threads may share it; each grade has a worker and a judge of its own. A grade that was lost with its host is
+asked of the next one. Where forking is not to be had, or that is lost as well, it takes a fresh interpreter
+instead: slower, with the same outcome.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -30,12 +31,12 @@ from grader.catalog import Catalog, Kata, load_catalog
 from grader.confine.process import clean_environment
 from grader.engine.client import EngineLost, Pending, expect_life
 from grader.engine.launch import kept_from_workers, user_site
-from grader.engine.messages import Request
-from grader.engine.once import grade_in_subprocess
-from grader.grading import Options
-from grader.records import Grade, Submission
+from grader.engine.messages import Request, encoded
+from grader.engine.subprocess_grade import grade_in_subprocess
+from grader.records import Grade, Options, Submission
 
 READY = b"ready"
+ASKED = 2  # hosts, for one grade
 PING = "ping"  # in place of an isolation: see `grader.engine.host`
 FOLDER_PREFIX = "kata-engine-"
 START_SECONDS = 120.0
@@ -58,8 +59,8 @@ class HostProcess:
     folder: Path
 
     @classmethod
-    def start(cls, root: Path) -> HostProcess:
-        """Start one; `wait_until_ready` before it is used."""
+    def start(cls, roots: Sequence[Path]) -> HostProcess:
+        """Start one for the katas of these roots; `wait_until_ready` before it is used."""
         control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
         debug = None if os.environ.get("KATA_DEBUG") else subprocess.DEVNULL
@@ -71,7 +72,7 @@ class HostProcess:
                     "-m",
                     "grader.engine.host",
                     str(theirs.fileno()),
-                    str(root),
+                    encoded(roots),
                     *kept_from_workers(),
                 ],
                 pass_fds=(theirs.fileno(),),
@@ -135,18 +136,19 @@ class HostProcess:
 
 
 class PrivateEngine:
-    """Grades through a host; a lost one is replaced, and its grades are made in a fresh interpreter."""
+    """Grades through a host; a lost one is replaced, and its grades are made by the new one."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self._roots = roots
         self._lock = threading.Lock()
         self._host: HostProcess | None = None
         self._ready = False
+        self._heard = 0.0  # when the host last answered anybody
 
     def start(self) -> None:
         """Begin to start the host; the first grade waits for it."""
         if sys.platform == "linux":
-            self._host = HostProcess.start(self._root)
+            self._host = HostProcess.start(self._roots)
 
     @property
     def pid(self) -> int | None:
@@ -159,15 +161,24 @@ class PrivateEngine:
         """`grader.grading.grade`, warm."""
         began = time.perf_counter()
         request = Request.of(submission, kata, catalog, options or Options())
-        host = self._usable()
-        try:
-            grade = self.begin(request).result()
-        except EngineLost:
-            if host is not None:
-                self._replace_if_lost(host)
-            grade = grade_in_subprocess(submission, kata, catalog, request.options)
+        grade = self._warm(request) or grade_in_subprocess(submission, kata, catalog, request.options)
         total = {"total": round(time.perf_counter() - began, 4)}
         return msgspec.structs.replace(grade, seconds={**grade.seconds, **total})
+
+    def _warm(self, request: Request) -> Grade | None:
+        """From the host, or the one in its place, so that not all that a lost one held starts cold."""
+        for _ in range(ASKED):
+            host = self._usable()
+            if host is None:
+                return None
+            try:
+                grade = host.begin(request).result()
+            except EngineLost:
+                self._replace_if_lost(host)
+            else:
+                self._heard = time.monotonic()
+                return grade
+        return None
 
     def begin(self, request: Request) -> Pending:
         """A grading that can be cancelled; raises `EngineLost`, as its result does."""
@@ -195,22 +206,24 @@ class PrivateEngine:
             return self._host
 
     def _replace_if_lost(self, host: HostProcess) -> None:
-        """A new host, unless this one still answers, for others may be in its hands; or it was replaced."""
+        """A new host, unless this one still answers, if only others, or was replaced."""
+        began = time.monotonic()
         with contextlib.suppress(EngineLost, OSError):
             expect_life(host.ask)
             return
         with self._lock:
-            if self._host is not host:
+            answers = self._heard > began and host.process.poll() is None
+            if self._host is not host or answers:
                 return
             host.close(0.0)
-            self._host = HostProcess.start(self._root)
+            self._host = HostProcess.start(self._roots)
             self._ready = False
 
 
 @contextlib.contextmanager
 def private_engine(catalog: Catalog | None = None) -> Iterator[PrivateEngine]:
     """An engine for the katas of `catalog` (default: those of this program), ended with the block."""
-    engine = PrivateEngine((catalog or load_catalog()).root)
+    engine = PrivateEngine((catalog or load_catalog()).roots)
     engine.start()
     try:
         yield engine

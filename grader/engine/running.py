@@ -11,9 +11,9 @@ import msgspec
 
 from grader.engine.client import EngineLost, Pending
 from grader.engine.messages import Request
-from grader.engine.once import finish, launch
 from grader.engine.shared import SharedEngine
-from grader.records import Grade
+from grader.engine.subprocess_grade import finish, launch
+from grader.records import Grade, Told
 
 
 class Cancelled(Exception):
@@ -23,9 +23,10 @@ class Cancelled(Exception):
 class Running:
     """One grading. `result` waits for it in one thread, `cancel` may end it from another."""
 
-    def __init__(self, request: Request, engine: SharedEngine | None) -> None:
+    def __init__(self, request: Request, engine: SharedEngine | None, told: Told | None = None) -> None:
         self._request = request
         self._engine = engine
+        self._told = told
         self._lock = threading.Lock()
         self._cancelled = False
         self._under_way: Pending | subprocess.Popen[bytes] | None = None
@@ -54,7 +55,7 @@ class Running:
         if self._engine is None:
             return None
         try:
-            pending = self._engine.begin(self._request)
+            pending = self._engine.begin(self._request, self._told)
             self._keep(pending)
             return self._engine.finish(pending, meanwhile)
         except EngineLost:
@@ -62,7 +63,7 @@ class Running:
             return None
 
     def _cold(self) -> Grade:
-        process = launch(self._request.options.isolation, self._request.root)
+        process = launch(self._request.options.isolation, self._request.catalog.roots)
         self._keep(process)
         try:
             return finish(process, self._request)

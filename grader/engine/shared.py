@@ -13,7 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,10 +22,10 @@ import msgspec
 from grader import paths
 from grader.confine.process import clean_environment
 from grader.engine.client import ANSWER_SECONDS, EngineLost, Pending
+from grader.engine.endpoint import NoPlace, Place, place
 from grader.engine.launch import user_site
-from grader.engine.messages import Command, Request
-from grader.engine.place import NoPlace, Place, place
-from grader.records import Grade, Record
+from grader.engine.messages import Command, Request, encoded
+from grader.records import Grade, Record, Told
 
 STOP_SECONDS = 25.0
 CREDENTIALS = struct.Struct("3i")  # struct ucred: process, user, group
@@ -50,18 +50,24 @@ class SharedEngine:
     where: Place
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> SharedEngine | None:
-        """The caller's engine; None where there cannot be one."""
+    def of(cls, environ: Mapping[str, str], roots: Sequence[Path] = ()) -> SharedEngine | None:
+        """The caller's engine for the katas of these roots; None where there cannot be one."""
         if sys.platform != "linux":
             return None
         try:
-            return cls(place(environ))
+            return cls(place(environ, roots))
         except NoPlace:
             return None
 
-    def begin(self, request: Request) -> Pending:
+    def others(self) -> list[SharedEngine]:
+        """Engines that run with other code, as from before a reinstall: no grade asks them any more."""
+        engines = [SharedEngine(other) for other in self.where.others()]
+        return [engine for engine in engines if engine.is_running()]
+
+    def begin(self, request: Request, told: Told | None = None) -> Pending:
         """Start a grading; raises `EngineLost` when no engine is there."""
-        return Pending(self._command(Command.GRADE.head(request.options.isolation)), request, self._ask)
+        connection = self._command(Command.GRADE.head(request.options.isolation))
+        return Pending(connection, request, self._ask, told)
 
     def grade(self, request: Request) -> Grade:
         """A grade from the running engine; raises `EngineLost`."""
@@ -88,7 +94,7 @@ class SharedEngine:
             kept["XDG_RUNTIME_DIR"] = os.environ["XDG_RUNTIME_DIR"]
         try:
             started = subprocess.Popen(
-                [sys.executable, "-P", "-m", "grader.engine.daemon"],
+                [sys.executable, "-P", "-m", "grader.engine.daemon", "--roots", encoded(self.where.roots)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

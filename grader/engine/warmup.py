@@ -52,17 +52,17 @@ def warm_worker() -> None:
     worker = Worker()
     _answer(
         worker,
-        Load(file_name=FILE_NAME, class_name=CLASS_NAME),
+        Load(file_name=FILE_NAME, name=CLASS_NAME),
         {"source": torch.frombuffer(bytearray(SOURCE), dtype=torch.uint8)},
     )
     _answer(worker, Build(instance=1, args=(WIDTH,)), {})
     _answer(worker, Describe(instance=1), {})
     x = torch.ones(2, 3, WIDTH)
     weights = {"p:layer.weight": torch.ones(WIDTH, WIDTH)}
-    full = Call(instance=1, training=True, trace=True, dispatch=True)
-    _answer(worker, full, {"x": x, "mask": torch.ones(2, 3), "cotangent": x.clone(), **weights})
+    full = Call(instance=1, args=("x", "mask"), wanted=("x",), training=True, trace=True, dispatch=True)
+    _answer(worker, full, {"i:x": x, "i:mask": torch.ones(2, 3), "cotangent": x.clone(), **weights})
     _answer(worker, Build(instance=2, half=True), {})
-    _answer(worker, Call(instance=2), {"x": x.half()})
+    _answer(worker, Call(instance=2, args=("x",)), {"i:x": x.half()})
     linecache.cache.pop(FILE_NAME, None)
     sys.modules.pop(MODULE_NAME, None)
 

@@ -6,16 +6,19 @@ It is computed from events and grades each time it is shown; its JSON document i
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import pairwise
 
 from grader.catalog import Catalog, Kata
+from grader.debugging.desk import reveals_of
 from grader.errors import UsageError
-from grader.history import Attempt, History
+from grader.history import History
 from grader.interview import timeline
 from grader.interview.followups import FollowUp, asked
+from grader.interview.hunting import BugStory, stories
 from grader.interview.price import graded_meanwhile
 from grader.interview.records import Round
+from grader.interview.round_grading import Final, final_of, short
 from grader.interview.session import Session
-from grader.interview.settling import attempt_of
 from grader.interview.store import InterviewStore
 from grader.interview.timeline import Mark, Point, Span
 from grader.interview.verdict import Facts, Judgement, judge
@@ -53,8 +56,9 @@ class RoundDebrief(Record):
     spans: tuple[Span, ...]
     notes: tuple[str, ...]
     review: tuple[Review, ...]
-    attempt: str  # id of the attempt in the history
+    attempt: str  # id of the attempt in the history, or of the grade of the room
     grade: Grade
+    bugs: tuple[BugStory, ...] = ()  # of a hunt; its points are bugs
 
 
 class SelfMarked(Record):
@@ -80,6 +84,7 @@ class Debrief(Record):
     verdict: Judgement
     rounds: tuple[RoundDebrief, ...]
     follow_ups: tuple[SelfMarked, ...]
+    candidate: str = ""
     version: int = VERSION
 
 
@@ -91,12 +96,10 @@ def build_debrief(
         session.require("questions", "over")
     rounds, facts = [], []
     for one in session.interview.rounds:
-        attempt = attempt_of(one, history)
-        if attempt is None:
+        final = final_of(one, history)
+        if final is None:
             continue
-        round_debrief = _round(
-            one, attempt, history.grade(attempt), session, history, store, catalog, wording
-        )
+        round_debrief = _round(one, final, session, history, store, catalog, wording)
         rounds.append(round_debrief)
         facts.append(_facts(round_debrief))
     if not rounds:
@@ -108,6 +111,7 @@ def build_debrief(
         practice=session.plan.practice,
         guided=session.plan.guided,
         seed=session.plan.seed,
+        candidate=session.interview.candidate,
         verdict=judge(facts, practice=helped, wording=wording),
         rounds=tuple(rounds),
         follow_ups=tuple(_self_marked(entry) for entry in asked(session.interview, catalog)),
@@ -116,53 +120,58 @@ def build_debrief(
 
 def _round(
     one: Round,
-    attempt: Attempt,
-    grade: Grade,
+    final: Final,
     session: Session,
     history: History,
     store: InterviewStore,
     catalog: Catalog,
     wording: Wording,
 ) -> RoundDebrief:
-    kata = catalog.get(one.kata)
-    saves = timeline.points(one, store.grades(session.plan, one.number))
+    kata, grade = catalog.get(one.kata), final.grade
+    grades = store.grades(session.plan, one.number)
+    saves = timeline.points(one, grades)
     ending = one.ending
     meanwhile = graded_meanwhile(one, history)
-    hints = attempt.hints if one.graded is None else int(one.graded.data["hints"])
+    hints = final.hints if one.graded is None else int(one.graded.data["hints"])
+    told = short(grade)
     return RoundDebrief(
         kata=kata.id,
         title=kata.title,
         verdict=grade.verdict,
-        points=grade.points,
-        max_points=grade.max_points,
+        points=told.points,
+        max_points=told.max_points,
         used=one.end,
         limit=one.limit,
         ending="deadline" if ending is None else ending.kind,
         hints=hints,
         hint_cost=hints * kata.rules.hint_cost,
         questions_asked=len({event.data["id"] for event in one.of("asked")}),
-        solution_seen=_solution_seen(one, kata, attempt, history),
+        solution_seen=_solution_seen(one, kata, final, history),
         graded_meanwhile=meanwhile,
         saves=saves,
         marks=timeline.marks(one, kata, wording.notes),
         spans=timeline.spans(one, saves),
-        notes=_notes(one, saves, meanwhile, wording),
+        notes=_notes(one, saves, meanwhile, wording, kata, store.source(one.counts.sha256)),
         review=tuple(
             Review(id=concept.id, title=concept.title)
             for concept in grade.concepts
-            if concept.required and concept.status != "passed"
+            if concept.required and concept.status != "passed" and grade.room is None
         ),
-        attempt=attempt.uuid,
+        attempt=final.uuid,
         grade=grade,
+        bugs=() if grade.room is None else stories(one, grade.room, grades, store, kata, catalog),
     )
 
 
 def _facts(one: RoundDebrief) -> Facts:
     required = [concept for concept in one.grade.concepts if concept.required]
+    room = one.grade.room
     return Facts(
         passed=one.verdict == "passed",
-        points=sum(concept.points for concept in required),
-        required=sum(concept.max_points for concept in required),
+        points=sum(concept.points for concept in required) if room is None else one.points,
+        required=sum(concept.max_points for concept in required) if room is None else one.max_points,
+        task="write" if room is None else "hunt",
+        broken=bool(room is not None and room.new),
         hint_cost=one.hint_cost,
         hints=one.hints,
         used=one.used,
@@ -172,18 +181,21 @@ def _facts(one: RoundDebrief) -> Facts:
     )
 
 
-def _solution_seen(one: Round, kata: Kata, attempt: Attempt, history: History) -> bool:
-    """Whether `kata solution` was used between the first second and the end of the round."""
-    began, ended = _times(one, attempt)
-    return any(began <= seen <= ended for seen in history.solution_views(kata.id))
+def _solution_seen(one: Round, kata: Kata, final: Final, history: History) -> bool:
+    """Whether the solution, or what was planted, was looked at between the first second and the end."""
+    began, ended = _times(one, final)
+    looks = history.solution_views(kata.id) + ([] if one.room is None else reveals_of(one.room, history))
+    return any(began <= seen <= ended for seen in looks)
 
 
-def _times(one: Round, attempt: Attempt) -> tuple[datetime, datetime]:
+def _times(one: Round, final: Final) -> tuple[datetime, datetime]:
     ending = one.ending
-    return one.events[0].moment.wall, attempt.at if ending is None else ending.moment.wall
+    return one.events[0].moment.wall, final.at if ending is None else ending.moment.wall
 
 
-def _notes(one: Round, saves: tuple[Point, ...], meanwhile: bool, wording: Wording) -> tuple[str, ...]:
+def _notes(
+    one: Round, saves: tuple[Point, ...], meanwhile: bool, wording: Wording, kata: Kata, source: bytes
+) -> tuple[str, ...]:
     notes = [timeline.note(event, wording.notes) for event in one.of("clock") + one.of("resumed")]
     if any(save.found_later and not save.late for save in saves):
         notes.append(wording.notes["found_later"])
@@ -192,6 +204,12 @@ def _notes(one: Round, saves: tuple[Point, ...], meanwhile: bool, wording: Wordi
     late = sum(save.late for save in saves)
     if late:
         notes.append(wording.notes["late_saves"].format(saves=count(late, "save")))
+    in_time = [save for save in saves if not save.late]
+    for before, save in pairwise(in_time):
+        if before.points == 0 and save.verdict == "passed":
+            notes.append(wording.notes["all_at_once"])
+    if source.split() == kata.solution.read_bytes().split():
+        notes.append(wording.notes["as_the_reference"])
     if one.backup is not None:
         notes.append(wording.notes["backup"].format(path=one.backup))
     return tuple(dict.fromkeys(notes))

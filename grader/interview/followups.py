@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import random
 from itertools import zip_longest
+from typing import Any
+
+import msgspec
 
 from grader.catalog import Catalog
+from grader.interview import hunting
+from grader.interview.own_lines import Measure, own_question
 from grader.interview.records import Interview
 from grader.interview.session import Session
+from grader.interview.store import InterviewStore
+from grader.interview.wording import load_wording
 from grader.practice.questions import Question, questions
 from grader.records import Record
 
@@ -29,9 +36,25 @@ class FollowUp(Record):
         return self.marks is not None
 
 
-def choose(interview: Interview, catalog: Catalog) -> list[tuple[str, Question]]:
-    """Three questions: on missed concepts first, the later levels before the earlier; seeded."""
+def choose(
+    interview: Interview, catalog: Catalog, own: tuple[str, Question] | None = None
+) -> list[tuple[str, Question]]:
+    """All that the interviewer brought along, and of ours as many as make three.
+
+    After a hunt ours are on its bugs. Else `own`, one on the candidate's own lines, comes first; then those
+    on missed concepts, the later levels before the earlier; seeded.
+    """
     rng = random.Random(interview.plan.seed)
+    hunted = [
+        (one.kata, question)
+        for one in interview.rounds
+        if one.room is not None
+        for question in hunting.follow_ups(
+            one.room, catalog.get(one.kata), catalog, load_wording(catalog), interview.plan.seed
+        )
+    ]
+    if hunted:
+        return [*interview.brought, *hunted[: max(0, HOW_MANY - len(interview.brought))]]
     missed, other = [], []
     for one in reversed(interview.rounds):
         pool = list(questions(catalog.get(one.kata)))
@@ -39,14 +62,29 @@ def choose(interview: Interview, catalog: Catalog) -> list[tuple[str, Question]]
         lost = set(one.graded.data["missed"]) if one.graded else set()
         missed += [(one.kata, question) for question in pool if question.concept in lost]
         other += [(one.kata, question) for question in pool if question.concept not in lost]
-    return _one_a_concept(missed, HOW_MANY) + other[: max(0, HOW_MANY - len(missed))]
+    first = list(interview.brought)
+    if own is not None and len(first) < HOW_MANY:
+        first.append(own)
+    many = max(0, HOW_MANY - len(first))
+    return first + _one_a_concept(missed, many) + other[: max(0, many - len(missed))]
 
 
-def ask(session: Session, catalog: Catalog) -> tuple[FollowUp, ...]:
-    """The questions of this interview, chosen when they are first asked for."""
+def ask(
+    session: Session, catalog: Catalog, store: InterviewStore | None = None, measure: Measure | None = None
+) -> tuple[FollowUp, ...]:
+    """The questions of this interview, chosen when they are first asked for.
+
+    With `store` and `measure` one of them is on the candidate's own lines.
+    """
     if session.phase == "questions" and not _asked(session.interview):
-        chosen = choose(session.interview, catalog)
-        session.choose_questions([{"kata": kata, "id": question.id} for kata, question in chosen])
+        own = None
+        hunt = session.interview.rounds[-1].room is not None
+        if store is not None and measure is not None and not hunt:
+            last, rng = session.interview.rounds[-1], random.Random(session.plan.seed)
+            question = own_question(last, store, catalog, measure, rng)
+            own = None if question is None else (last.kata, question)
+        chosen = choose(session.interview, catalog, own)
+        session.choose_questions([_entry(kata, question, catalog) for kata, question in chosen])
     return asked(session.interview, catalog)
 
 
@@ -55,7 +93,10 @@ def asked(interview: Interview, catalog: Catalog) -> tuple[FollowUp, ...]:
     found = []
     for entry in _asked(interview):
         known = {question.id: question for question in questions(catalog.get(entry["kata"]))}
-        if entry["id"] in known:  # a question that later content no longer has is left out
+        if entry.get("question"):
+            own = Question(**{name: entry[name] for name in Question.__struct_fields__})
+            found.append(_follow_up(interview, entry["kata"], own))
+        elif entry["id"] in known:  # a question that later content no longer has is left out
             found.append(_follow_up(interview, entry["kata"], known[entry["id"]]))
     return tuple(found)
 
@@ -74,7 +115,14 @@ def _follow_up(interview: Interview, kata: str, question: Question) -> FollowUp:
     return FollowUp(kata=kata, question=question, answer=answer, took=took, marks=marks)
 
 
-def _asked(interview: Interview) -> list[dict[str, str]]:
+def _entry(kata: str, question: Question, catalog: Catalog) -> dict[str, Any]:
+    """What is kept: of a question of the kata where it stands, of any other all of it."""
+    if question in questions(catalog.get(kata)):
+        return {"kata": kata, "id": question.id}
+    return {"kata": kata, **msgspec.structs.asdict(question)}
+
+
+def _asked(interview: Interview) -> list[dict[str, Any]]:
     return next((event.data["questions"] for event in interview.events if event.kind == "questions"), [])
 
 

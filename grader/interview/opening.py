@@ -7,10 +7,15 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from grader import paths, workspace
 from grader.catalog import Catalog, Kata
+from grader.debugging.desk import open_room
+from grader.debugging.records import Room
 from grader.errors import UsageError
 from grader.history import History
+from grader.interview.agenda import Agenda
 from grader.interview.moments import Clock
 from grader.interview.records import Plan
 from grader.interview.session import Prepared, Session, begin
@@ -20,28 +25,30 @@ from grader.snapshot import read_submission
 
 
 class Wish(Record):
-    """What the candidate asked for. `minutes` counts for each kata; `None` is what the kata gives."""
+    """What was asked for. `minutes` counts for each kata; `None` is what the agenda, or the kata, gives.
+
+    `room`: not to be written but mended, with its one kata.
+    """
 
     katas: tuple[Kata, ...]
     minutes: float | None = None
     practice: bool = False
     guided: bool = False
     seed: int = 0
+    candidate: str = ""
+    agenda: Agenda = Agenda()
+    room: Room | None = None
 
     @property
     def limits(self) -> tuple[float, ...]:
         """Seconds, for each kata."""
-        return tuple(60.0 * (self.minutes or kata.minutes) for kata in self.katas)
-
-
-def ladder(catalog: Catalog) -> tuple[Kata, ...]:
-    """All levels in order."""
-    return tuple(sorted((kata for kata in catalog.katas if kata.level > 0), key=lambda kata: kata.level))
+        given = self.agenda.minutes
+        return tuple(60.0 * (self.minutes or given.get(kata.id) or kata.minutes) for kata in self.katas)
 
 
 def at_random(catalog: Catalog, seed: int) -> tuple[Kata, ...]:
-    """One of the levels, the same for the same seed."""
-    return (random.Random(seed).choice(ladder(catalog)),)
+    """One of the katas, the same for the same seed."""
+    return (random.Random(seed).choice(catalog.katas),)
 
 
 def open_interview(
@@ -52,12 +59,20 @@ def open_interview(
     Work that is there is kept beside it. Raises `UsageError` when an interview is on in the folder already.
     """
     folder = folder.resolve()
+    katas = tuple(kata.id for kata in wish.katas)
     refuse_second(store, folder, clock)
-    prepared = prepare(wish.katas[0], folder, history, clock, guided=wish.guided)
+    first = wish.katas[0]
+    prepared = msgspec.structs.replace(
+        prepare(first, folder, history, clock, guided=wish.guided)
+        if wish.room is None
+        else prepare_hunt(wish.room, first, folder, history),
+        candidate=wish.candidate,
+        brought=wish.agenda.asked_of(katas),
+    )
     plan = Plan(
         uuid=str(uuid.uuid4()),
         folder=folder,
-        katas=tuple(kata.id for kata in wish.katas),
+        katas=katas,
         limits=wish.limits,
         practice=wish.practice,
         guided=wish.guided,
@@ -88,6 +103,19 @@ def prepare(kata: Kata, folder: Path, history: History, clock: Clock, *, guided:
     )
 
 
+def prepare_hunt(room: Room, kata: Kata, folder: Path, history: History) -> Prepared:
+    """The room's file in the folder, as nobody has seen it yet."""
+    opened = open_room(room, kata, folder, history)
+    if opened.outcome == "found":
+        raise UsageError(
+            f"{opened.path.name} is there already: that room was entered before.",
+            "Take another one: leave --seed out, or move the file away.",
+        )
+    if opened.warning is not None:
+        raise opened.warning
+    return Prepared(path=str(opened.path), submission=read_submission(opened.path), room=room)
+
+
 def go_on(session: Session, catalog: Catalog, history: History, clock: Clock) -> None:
     """Begin the ladder's next level."""
     session.observe()
@@ -111,6 +139,11 @@ def latest(folder: Path, store: InterviewStore, clock: Clock) -> Session:
     if not plans:
         raise UsageError("There was no interview yet.", "Begin one: kata interview v1")
     return Session(store, plans[0], clock)
+
+
+def named(store: InterviewStore, beginning: str) -> list[Plan]:
+    """The interviews whose id begins like that, the latest first."""
+    return [plan for plan in store.plans() if plan.uuid.startswith(beginning.lower())]
 
 
 def refuse_second(store: InterviewStore, folder: Path, clock: Clock) -> None:

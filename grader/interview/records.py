@@ -9,11 +9,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from grader.debugging.records import Room
 from grader.interview.moments import Moment
+from grader.practice.questions import Question
 from grader.records import Record
 
 EventKind = Literal[
-    "begun",  # a round's clock starts; data: path, backup
+    "begun",  # a round's clock starts; data: path, backup, room
     "saved",  # the file changed; data: found_later
     "ran",  # the candidate ran the file; data: outcome
     "asked",  # a clarifying question; data: id
@@ -90,6 +92,12 @@ class Round(Record):
         """Where the work is that was there before."""
         kept = self.events[0].data.get("backup")
         return None if kept is None else Path(kept)
+
+    @property
+    def room(self) -> Room | None:
+        """The room with planted bugs, where they are to be found: then this is a hunt."""
+        made = self.events[0].data.get("room")
+        return None if made is None else msgspec.convert(made, Room)
 
     @property
     def ending(self) -> Event | None:
@@ -183,6 +191,17 @@ class Interview:
     @property
     def aborted(self) -> bool:
         return self.closing is not None and self.closing.kind == "aborted"
+
+    @property
+    def brought(self) -> tuple[tuple[str, Question], ...]:
+        """The questions that the interviewer brought along, each with its kata."""
+        found = self.events[0].data.get("brought", ())
+        return tuple((one["kata"], msgspec.convert(one, Question)) for one in found)
+
+    @property
+    def candidate(self) -> str:
+        """Who is interviewed; nobody is named where it is the user."""
+        return str(self.events[0].data.get("candidate", ""))
 
     @property
     def ladder(self) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 
 from grader.catalog import Catalog
 from grader.interview.debrief import Debrief, RoundDebrief, SelfMarked
+from grader.interview.hunting import BugStatus, BugStory
 from grader.interview.timeline import MarkKind, Point
 from grader.interview.verdict import VerdictId
 from grader.interview.wording import clock
@@ -32,6 +33,11 @@ _TONES: dict[VerdictId, Tone] = {
     "lean_no": "open",
     "no": "bad",
     "none": "calm",
+}
+_OUTCOMES: dict[BugStatus, tuple[str, Tone]] = {
+    "mended": ("mended", "good"),
+    "still": ("still there", "bad"),
+    "unknown": ("cannot be told from what the file does", "open"),
 }
 _SHORT: dict[MarkKind, str] = {
     "hint": "H",
@@ -121,6 +127,28 @@ class Timeline(Section):
     notes: tuple[str, ...]
     review: tuple[str, ...]
     sentences: tuple[str, ...]  # what went wrong, in a ladder, where no report follows
+    unit: str = "points"
+
+
+class FoundBug(Record):
+    """A planted bug as it went: its status in words, the line, and by which save it was mended."""
+
+    text: str
+    tone: Tone
+    status: str
+    line: int
+    wrong: str
+    right: str
+    change: tuple[str, ...]
+    experiment: str
+
+
+class BugStories(Section):
+    """The bugs of a hunt, one by one."""
+
+    kind: ClassVar[str] = "bugs"
+
+    items: tuple[FoundBug, ...]
 
 
 class FollowUps(Section):
@@ -139,6 +167,7 @@ def debrief_view(debrief: Debrief, catalog: Catalog) -> View:
     alone = len(debrief.rounds) == 1
     sections: list[Section] = [headline]
     sections += [_timeline(number, one, alone) for number, one in enumerate(debrief.rounds, start=1)]
+    sections += [_bugs(one) for one in debrief.rounds if one.bugs]
     if debrief.follow_ups:
         sections.append(_follow_ups(debrief.follow_ups))
     if alone:
@@ -221,6 +250,7 @@ def _timeline(number: int, one: RoundDebrief, alone: bool) -> Timeline:
         ),
         notes=one.notes,
         review=tuple(review.title for review in one.review),
+        unit=_unit(one),
         sentences=() if alone else tuple(item.sentence for item in one.grade.diagnosis),
     )
 
@@ -233,6 +263,7 @@ class _Scale:
         # What happened fills the width, not what was left of the time.
         self.seconds = max(one.used, *late[-1:], 1.0) * 1.02
         self.most = max(one.max_points, 1)
+        self.unit = _unit(one)
 
     def x(self, seconds: float) -> str:
         return f"{LEFT + min(seconds, self.seconds) / self.seconds * (WIDTH - LEFT - RIGHT):.1f}"
@@ -247,7 +278,7 @@ class _Scale:
             y=self.y(save.points),
             late=save.late,
             passed=save.verdict == "passed",
-            title=f"{clock(int(save.seconds))}: {save.points} points{', late' if save.late else ''}"
+            title=f"{clock(int(save.seconds))}: {save.points} {self.unit}{', late' if save.late else ''}"
             + (f", {words}" if words else ""),
         )
 
@@ -307,6 +338,38 @@ def _save_row(save: Point, one: RoundDebrief) -> Row:
         text=text,
         tone=tone,
     )
+
+
+def _unit(one: RoundDebrief) -> str:
+    """What its points are."""
+    return "bugs" if one.bugs else "points"
+
+
+def _bugs(one: RoundDebrief) -> BugStories:
+    return BugStories(items=tuple(_found(bug) for bug in one.bugs))
+
+
+def _found(bug: BugStory) -> FoundBug:
+    status, tone = _OUTCOMES[bug.status]
+    if bug.seconds is not None and bug.status == "mended":
+        status = f"{status} at {clock(int(bug.seconds))}, save {bug.save}"
+    elif bug.seconds is not None:
+        status = f"{status}; it was mended at {clock(int(bug.seconds))}, save {bug.save}"
+    return FoundBug(
+        text=bug.sentence,
+        tone=tone,
+        status=status,
+        line=bug.line,
+        wrong=_dedented(bug.wrong),
+        right=_dedented(bug.right),
+        change=bug.change,
+        experiment=bug.experiment,
+    )
+
+
+def _dedented(code: str) -> str:
+    """Lines of code, one under the other."""
+    return "\n".join(line.strip() for line in code.strip().split("\n"))
 
 
 def _follow_ups(items: tuple[SelfMarked, ...]) -> FollowUps:

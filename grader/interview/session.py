@@ -5,12 +5,17 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
+import msgspec
+
+from grader.debugging.records import Room
 from grader.errors import UsageError
 from grader.interview import moments, watching
 from grader.interview.moments import Clock, Moment
 from grader.interview.records import Event, EventKind, Interview, Phase, Plan, Round
 from grader.interview.store import InterviewStore, Writing
+from grader.practice.questions import Question
 from grader.records import Record, Submission
 
 _FOUND_LATER = 2.0  # seconds after which a save counts as one that nobody watched
@@ -26,11 +31,18 @@ _REFUSALS: dict[Phase, tuple[str, str]] = {
 
 
 class Prepared(Record):
-    """A round's file, put in place: the path and what it began as; `backup` is the work that was there."""
+    """A round's file, put in place: the path and what it began as; `backup` is the work that was there.
+
+    `candidate` is who is interviewed, where that is somebody else than the user; `brought` are the questions
+    of that interviewer's own, each with its kata. `room`: the file has these bugs, to be found.
+    """
 
     path: str
     submission: Submission
     backup: str | None = None
+    candidate: str = ""
+    brought: tuple[tuple[str, Question], ...] = ()
+    room: Room | None = None
 
 
 class Session:
@@ -137,7 +149,16 @@ class Session:
 
     def take_hint(self, number: int) -> None:
         """Hint `number` is about to be shown."""
+        self.refuse_in_a_hunt()
         self._note("hint", {"number": number})
+
+    def refuse_in_a_hunt(self) -> None:
+        """Raise `UsageError` where bugs are to be found: the written hints are on another task."""
+        if self.round.room is not None:
+            raise UsageError(
+                "There are no hints in a bug hunt.",
+                "Run the file on small inputs: what changes, and what does not?",
+            )
 
     def ran(self, outcome: str) -> None:
         """The candidate ran the file."""
@@ -162,7 +183,7 @@ class Session:
             if writing.interview.rounds[number].graded is None:
                 writing.append("graded", now, grade, number=number)
 
-    def choose_questions(self, chosen: list[dict[str, str]]) -> None:
+    def choose_questions(self, chosen: list[dict[str, Any]]) -> None:
         """The follow-up questions, once for the interview."""
         with self._doing("questions") as (writing, now):
             if not any(event.kind == "questions" for event in writing.interview.events):
@@ -278,6 +299,12 @@ class Session:
 def begin(writing: Writing, number: int, prepared: Prepared, now: Moment) -> None:
     """Start the clock of a round, with the file as it was handed over as its first state."""
     data: dict[str, object] = {"path": prepared.path, "backup": prepared.backup}
+    if prepared.candidate:
+        data["candidate"] = prepared.candidate
+    if prepared.brought:
+        data["brought"] = [{"kata": kata, **msgspec.structs.asdict(one)} for kata, one in prepared.brought]
+    if prepared.room is not None:
+        data["room"] = msgspec.to_builtins(prepared.room)
     writing.append("begun", now, data, number=number, begins=True)
     writing.append("saved", now, number=number, submission=prepared.submission)
 

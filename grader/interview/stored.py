@@ -8,6 +8,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from grader.debugging.records import Room
+from grader.debugging.stored import check_room
 from grader.interview.moments import GapKind
 from grader.interview.records import EventKind, Interview
 from grader.records import Record, Verdict
@@ -40,9 +42,27 @@ class _Data(Record, forbid_unknown_fields=True):
     """What belongs to an event of a kind that has nothing more to say."""
 
 
+class _Question(_Data):
+    """One of the kata's; or, with its words, one that was brought along, or one on the candidate's lines."""
+
+    kata: Id
+    id: Text
+    concept: Text = ""
+    question: Text = ""
+    answer: Text = ""
+    key_points: Annotated[tuple[Text, ...], Meta(max_length=20)] = ()
+
+
 class _Begun(_Data):
     path: AnswerPath
     backup: PathText | None = None
+    candidate: Annotated[str, Meta(max_length=200)] = ""
+    brought: Annotated[tuple[_Question, ...], Meta(max_length=50)] = ()
+    room: Room | None = None
+
+    def __post_init__(self) -> None:
+        if self.room is not None:
+            check_room(self.room)
 
 
 class _Saved(_Data):
@@ -80,11 +100,6 @@ class _Graded(_Tested):
     attempt: Id
     missed: list[Id]
     hints: Annotated[int, Meta(ge=0, le=1000)]
-
-
-class _Question(_Data):
-    kata: Id
-    id: Text
 
 
 class _Questions(_Data):

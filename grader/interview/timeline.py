@@ -52,9 +52,10 @@ def points(one: Round, grades: Mapping[str, ShortGrade]) -> tuple[Point, ...]:
     """Every save of the round with its points, and what was reached with it for the first time."""
     found = []
     reached: set[str] = set()
+    hunt = one.room is not None
     for save in one.saves:
         grade = grades.get(save.sha256)
-        milestones = () if grade is None or save.late else tuple(_milestones(grade, reached))
+        milestones = () if grade is None or save.late else tuple(_milestones(grade, reached, hunt=hunt))
         found.append(
             Point(
                 seconds=save.seconds,
@@ -100,7 +101,7 @@ def spans(one: Round, graded: tuple[Point, ...]) -> tuple[Span, ...]:
     return tuple(found)
 
 
-def _milestones(grade: ShortGrade, reached: set[str]) -> Iterator[str]:
+def _milestones(grade: ShortGrade, reached: set[str], *, hunt: bool) -> Iterator[str]:
     """What this save is the first to reach."""
     if grade.verdict == "unrunnable":
         return
@@ -110,7 +111,7 @@ def _milestones(grade: ShortGrade, reached: set[str]) -> Iterator[str]:
     new = [concept for concept in grade.passed if concept not in reached]
     if new:
         reached.update(new)
-        yield f"first right: {', '.join(concept.replace('_', ' ') for concept in new)}"
+        yield f"{'mended' if hunt else 'first right'}: {', '.join(name.replace('_', ' ') for name in new)}"
     if grade.verdict == "passed" and "passes" not in reached:
         reached.add("passes")
         yield "first version that passes"

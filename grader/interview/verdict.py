@@ -28,6 +28,8 @@ class Facts(Record):
     limit: float
     ending: Literal["submitted", "deadline", "gave_up"]
     solution_seen: bool = False
+    task: Literal["write", "hunt"] = "write"  # in a hunt points are bugs that were mended
+    broken: bool = False  # of a hunt: something is wrong that was right
 
 
 class Judgement(Record):
@@ -44,7 +46,9 @@ def judge(rounds: Sequence[Facts], *, practice: bool, wording: Wording) -> Judge
     verdict: VerdictId = "none" if practice else rule(rounds)
     words = wording.verdict[verdict]
     reasons = tuple(reason for facts in rounds for reason in _reasons(facts, wording.reasons))
-    return Judgement(id=verdict, word=words.word, sentence=words.sentence, reasons=reasons)
+    hunted = any(facts.task == "hunt" for facts in rounds)
+    sentence = (words.hunt or words.sentence) if hunted else words.sentence
+    return Judgement(id=verdict, word=words.word, sentence=sentence, reasons=reasons)
 
 
 def rule(rounds: Sequence[Facts]) -> VerdictId:
@@ -75,7 +79,10 @@ def _reasons(facts: Facts, texts: dict[str, str]) -> list[str]:
         "used": clock(round(facts.used)),
         "limit": clock(facts.limit),
     }
-    keys = ["passed" if facts.passed else "not_passed"]
+    if facts.task == "hunt":
+        keys = ["hunt_done" if facts.passed else "hunt_broken" if facts.broken else "hunt_not_done"]
+    else:
+        keys = ["passed" if facts.passed else "not_passed"]
     if facts.hint_cost:
         keys.append("hint_cost")
     keys.append({"submitted": "early", "deadline": "late", "gave_up": "gave_up"}[facts.ending])

@@ -14,6 +14,7 @@ class Verdict(Record):
 
     word: str
     sentence: str
+    hunt: str = ""  # the sentence of a bug hunt, where that is another
 
 
 class Wording(Record):
@@ -24,6 +25,7 @@ class Wording(Record):
     notes: dict[str, str]
     price: dict[str, str]
     room: dict[str, str]
+    hunt: dict[str, str]
 
 
 def load_wording(catalog: Catalog) -> Wording:

@@ -1,4 +1,4 @@
-"""The candidate as the checks see it: a worker that builds instances and runs forward on the judge's numbers.
+"""The candidate as the checks see it: a worker that builds instances and calls them on the judge's numbers.
 
 Parameters, inputs, masks and cotangents are the judge's own draws, sent along with every call; what comes
 back is compared with the judge's own copies.
@@ -6,26 +6,29 @@ back is compared with the judge's own copies.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
+import msgspec
 import torch
 from torch import Tensor
 
 from grader.answer_text import answer_text
 from grader.catalog import Kata
-from grader.judge import probes
+from grader.judge import probes, turns
 from grader.judge.channel import Pending, WorkerLost
 from grader.judge.content import KataContent
+from grader.judge.family import Family
 from grader.judge.observations import Asked, Observation, Rig
-from grader.judge.oracle import Context, Plan, run, same
-from grader.judge.probes import OTHER_RATE, RATE, WIDTH, Drawn, Probe
-from grader.judge.roles import Layout, Misfit, layouts
-from grader.judge.signature import constructor_arguments, mask_keyword
-from grader.judge.units import units
+from grader.judge.oracle import Affine, Context, Plan, output_of, run, same
+from grader.judge.probes import OTHER_RATE, RATE, Drawn, Probe
+from grader.judge.roles import Layout, Slot, layouts
+from grader.judge.signature import call_arguments, constructor_arguments
+from grader.judge.units import Finder, Misfit
 from grader.protocol import (
     Build,
     Built,
@@ -36,8 +39,12 @@ from grader.protocol import (
     Loaded,
     Request,
 )
+from grader.records import Planted
+from grader.signature import Signature, Sizes, shape_of
 
-RigKey = tuple[int, float | None, bool]  # width, dropout rate, in float16
+RigKey = tuple[tuple[tuple[str, int], ...], float | None, bool]  # sizes, dropout rate, in float16
+
+T = TypeVar("T")
 
 
 class Caller(Protocol):
@@ -54,16 +61,25 @@ class Candidate:
     """
 
     def __init__(
-        self, content: KataContent, caller: Caller, seed: int, source: bytes, file_name: str
+        self,
+        content: KataContent,
+        caller: Caller,
+        seed: int,
+        source: bytes,
+        file_name: str,
+        planted: tuple[Planted, ...] = (),
     ) -> None:
         self.content = content
         self.seed = seed
+        self.planted = planted  # what a bug hunt put into it
         self.file_name = file_name
         self._caller = caller
         self._started: dict[RigKey, tuple[int, Pending]] = {}
         self._rigs: dict[RigKey, Rig] = {}
         self._asked: dict[tuple[str, bool], Asked] = {}
+        self._once: dict[Callable[[Candidate], Any], Any] = {}
         self._drawn: dict[Probe, Drawn] = {}
+        self._read: dict[int, dict[Slot, Affine]] = {}  # by the number of the rig
         self._seconds = content.kata.deadlines.call
         self.loaded: Loaded | None = None
         self.load_problem: Failure | WorkerLost | None = None
@@ -75,12 +91,20 @@ class Candidate:
         return self.content.kata
 
     @property
-    def plan(self) -> Plan:
-        """The right steps, without the output projection where the candidate has no layer for it."""
-        return self.content.plan
+    def family(self) -> Family:
+        return self.content.family
+
+    @property
+    def signature(self) -> Signature:
+        return self.kata.signature
+
+    @property
+    def sizes(self) -> Sizes:
+        """Those of the first probe."""
+        return self.family.sizes(self.family.base.sizes)
 
     def _load(self, source: bytes) -> None:
-        request = Load(file_name=self.file_name, class_name=self.kata.class_name)
+        request = Load(file_name=self.file_name, name=self.signature.name, sort=self.signature.kind)
         empty = torch.empty(0, dtype=torch.uint8)
         tensors = {"source": torch.frombuffer(bytearray(source), dtype=torch.uint8) if source else empty}
         try:
@@ -95,75 +119,78 @@ class Candidate:
 
     # building -------------------------------------------------------------------------------------------
 
-    def rig(self, width: int = WIDTH, rate: float | None = RATE, *, half: bool = False) -> Rig:
-        """An instance of that width and dropout rate; built once."""
-        key = self._start(width, rate, half)
+    def rig(self, sizes: Sizes | None = None, rate: float | None = RATE, *, half: bool = False) -> Rig:
+        """An instance of those sizes, by default the first probe's, and that dropout rate; built once."""
+        key = self._start(sizes, rate, half)
         if key not in self._rigs:
             self._rigs[key] = self._built(key)
         return self._rigs[key]
 
-    def build_ahead(self, width: int = WIDTH, rate: float | None = RATE, *, half: bool = False) -> None:
+    def build_ahead(
+        self, sizes: Sizes | None = None, rate: float | None = RATE, *, half: bool = False
+    ) -> None:
         """Ask for an instance that `rig` will be asked for."""
-        self._start(width, rate, half)
+        self._start(sizes, rate, half)
 
-    def _start(self, width: int, rate: float | None, half: bool) -> RigKey:
-        key = (width, rate if self.kata.has_dropout else None, half)
+    def _start(self, sizes: Sizes | None, rate: float | None, half: bool) -> RigKey:
+        built = self.signature.built(self.family.base.sizes if sizes is None else sizes)
+        key = (tuple(built.items()), rate if self.kata.has_dropout else None, half)
         if key not in self._started:
             number = len(self._started)
-            args, kwargs = self.constructor_arguments(*key[:2])
+            args, kwargs = self.constructor_arguments(built, key[1])
             request = Build(instance=number, args=args, kwargs=kwargs, half=half)
             self._started[key] = number, self._caller.post(request, None, self._seconds)
         return key
 
     def _built(self, key: RigKey) -> Rig:
-        width, rate, _ = key
+        sizes = self.family.sizes(dict(key[0])) if key[0] else {}  # a function is of no size
+        rate = key[1]
         number, pending = self._started[key]
         try:
             reply, _ = pending()
         except WorkerLost as lost:
-            return Rig(number, width, rate, problem=lost)
+            return Rig(number, sizes, rate, problem=lost)
         if isinstance(reply, Failure):
-            return Rig(number, width, rate, problem=reply)
+            return Rig(number, sizes, rate, problem=reply)
         assert isinstance(reply, Built)
         late = reply
-        if reply.lazy or not reply.parameters:
-            late = self._after_a_call(number, width) or reply
+        if self.signature.is_module and (reply.lazy or not reply.parameters):
+            late = self._after_a_call(number, sizes) or reply
         made_in_forward = not reply.parameters and bool(late.parameters)
         reply = late
-        found = units(reply.parameters, width)
-        shapes: dict[str, tuple[int, ...]] = {}
+        found = Finder(self.family, sizes).units(reply.parameters)
+        known = {info.name: info.shape for info in reply.parameters}
+        shapes: dict[str, tuple[tuple[int, ...], int | None]] = {}
         for unit in found:
-            shapes[unit.weight.name] = unit.weight.shape
+            shapes |= {name: (known[name], unit.fan_in) for name in unit.weight.members(known)}
             for bias in (unit.bias, *unit.role_biases.values()):
                 if bias is not None:
-                    shapes[bias.name] = bias.shape
-        values = probes.draw_parameters(shapes, width, self.seed)
+                    shapes |= {name: (known[name], None) for name in bias.members(known)}
+        named = " ".join(str(size) for _, size in key[0])
+        values = probes.draw_parameters(shapes, named, self.seed)
         return Rig(
-            number, width, rate, built=reply, units=found, made_in_forward=made_in_forward, values=values
+            number, sizes, rate, built=reply, units=found, made_in_forward=made_in_forward, values=values
         )
 
-    def _after_a_call(self, number: int, width: int) -> Built | None:
+    def _after_a_call(self, number: int, sizes: Sizes) -> Built | None:
         """The parameters once forward has run: lazy layers take their shape from the first input."""
-        x = probes.draw(Probe("first_call", 2, 3, width), self.seed).x
+        drawn = self.draw(self.family.base.named("first_call", sizes={**self.family.base.sizes, **sizes}))
+        request, tensors = self._call(drawn, number)
         try:
-            self._caller.post(Call(instance=number), {"x": x}, self._seconds)
+            self._caller.post(request, tensors, self._seconds)
             reply, _ = self._caller.post(Describe(instance=number), None, self._seconds)()
         except WorkerLost:
             return None
         return reply if isinstance(reply, Built) else None
 
     def constructor_arguments(
-        self, width: int, rate: float | None
-    ) -> tuple[tuple[int, ...], dict[str, float]]:
-        """How this candidate's constructor takes a width and a dropout rate."""
-        wanted = tuple(self.kata.constructor)
-        return constructor_arguments(self.loaded.constructor if self.loaded else (), wanted, width, rate)
+        self, sizes: Sizes, rate: float | None
+    ) -> tuple[tuple[int, ...], dict[str, int | float]]:
+        """How this candidate's constructor takes sizes and a dropout rate."""
+        arguments = self.loaded.constructor if self.loaded else ()
+        return constructor_arguments(arguments, self.signature, sizes, rate)
 
     # calling --------------------------------------------------------------------------------------------
-
-    @cached_property
-    def mask_keyword(self) -> str | None:
-        return mask_keyword(self.loaded.forward if self.loaded else ())
 
     def ask(
         self,
@@ -176,31 +203,79 @@ class Candidate:
         trace: bool = False,
         dispatch: bool = False,
         seed: int | None = None,
+        locals: bool = False,  # noqa: A002 - the request's word
+        below: bool = False,
+        keep: str = "",
+        use: str = "",
     ) -> Asked:
-        """Have forward called once. What it gave is in `seen`, which waits for it if it must."""
+        """Have it called once. What it gave is in `seen`, which waits for it if it must.
+
+        A state that it gives back is kept under `keep`; the one that was kept under `use` is handed in.
+        """
         if rig.problem is not None:
             return Asked.answered(Observation(drawn, problem=rig.problem))
-        tensors = {f"p:{name}": value for name, value in (rig.values if values is None else values).items()}
-        tensors["x"] = drawn.x
-        if drawn.mask is not None:
-            tensors["mask"] = drawn.mask
+        request, tensors = self._call(drawn, rig.number, use=use)
+        tensors |= {f"p:{name}": value for name, value in (rig.values if values is None else values).items()}
         if cotangent is not None:
             tensors["cotangent"] = cotangent
-        request = Call(
-            instance=rig.number,
+        request = msgspec.structs.replace(
+            request,
+            keep=keep,
+            wanted=() if cotangent is None else tuple(drawn.floats),
             training=training,
             seed=self.seed if seed is None else seed,
-            mask_keyword=self.mask_keyword,
             trace=trace,
             dispatch=dispatch,
+            below=below,
             calm=rig.calm,
+            locals=locals,
         )
-        return Asked(drawn, tensors, self._caller.post(request, tensors, self._seconds))
+        pending = self._caller.post(request, tensors, self._seconds)
+        return Asked(drawn, tensors, pending, is_mask=self.signature.outputs[0].kind == "mask")
+
+    def ask_whole(
+        self,
+        rig: Rig,
+        drawn: Drawn,
+        *,
+        values: Mapping[str, Tensor] | None = None,
+        training: bool = False,
+        trace: bool = False,
+        dispatch: bool = False,
+        below: bool = False,
+    ) -> Asked:
+        """Have it called on all that was drawn: in one call, or in turns where the probe has turns."""
+        some = functools.partial(
+            self.ask, rig, values=values, training=training, trace=trace, dispatch=dispatch, below=below
+        )
+        if not drawn.probe.turns:
+            return some(drawn)
+        calls = [
+            some(part, keep=turn.keep, use=turn.use) for turn, part in turns.parts(drawn, self.signature)
+        ]
+        return turns.AskedInTurns(drawn, self.signature, calls)
+
+    def _call(self, drawn: Drawn, number: int, *, use: str = "") -> tuple[Call, dict[str, Tensor]]:
+        """The call of an instance on these inputs, in the order that the candidate's signature has."""
+        states = [wanted.name for wanted in self.signature.inputs if wanted.kind == "state"] if use else []
+        numbers = dict(drawn.probe.numbers)
+        given = {*drawn.inputs, *numbers, *states}
+        arguments = self.loaded.forward if self.loaded else ()
+        args, kwargs = call_arguments(arguments, self.signature, given)
+        request = Call(
+            instance=number,
+            args=args,
+            kwargs=kwargs,
+            numbers=numbers,
+            states=dict.fromkeys(states, use),
+            returns=len(self.signature.outputs),
+        )
+        return request, {f"i:{name}": value for name, value in drawn.inputs.items()}
 
     def draw(self, probe: Probe) -> Drawn:
         """The probe's tensors for this grade; drawn once."""
         if probe not in self._drawn:
-            self._drawn[probe] = probes.draw(probe, self.seed)
+            self._drawn[probe] = probes.draw(probe, self.signature, self.family.sizes(probe.sizes), self.seed)
         return self._drawn[probe]
 
     def ask_probe(self, probe: Probe, *, training: bool = False) -> Asked:
@@ -211,13 +286,21 @@ class Candidate:
         """
         key = (probe.name, training)
         if key not in self._asked:
-            rate = 0.0 if training or self.eval_is_random else self._rate_at(probe.width)
-            traced = training or probe.name in ("base", "mask_bss_bool", "mask_bss_int")
-            rig = self.rig(probe.width, rate)
+            rate = 0.0 if training or self.eval_is_random else self._rate_at(probe.sizes)
+            rig = self.rig(probe.sizes, rate)
             if self.eval_is_random:
                 rig = replace(rig, calm=True)
-            self._asked[key] = self.ask(rig, self.draw(probe), training=training, trace=traced)
+            self._asked[key] = self.ask_whole(
+                rig, self.draw(probe), training=training, trace=training or probe.traced
+            )
         return self._asked[key]
+
+    def once(self, ask: Callable[[Candidate], T]) -> T:
+        """What a check asks by itself; sent once, ahead where the check says so."""
+        if ask not in self._once:
+            self._once[ask] = ask(self)
+        kept: T = self._once[ask]
+        return kept
 
     def observe(self, probe: Probe, *, training: bool = False) -> Observation:
         """What a standard probe gave."""
@@ -244,31 +327,62 @@ class Candidate:
         return replace(self.rig(rate=0.0), calm=True) if self.eval_is_random else self.rig()
 
     def _ask_twice(self, rig: Rig) -> tuple[tuple[Asked, Asked], ...]:
-        first = probes.MASKED[:1] if self.kata.takes_mask else ()
-        drawn = [self.draw(probe) for probe in (probes.UNMASKED[0], *first)]
+        drawn = [self.draw(probe) for probe in self.family.by_stage.values()]
         return tuple((self.ask(rig, one, seed=11), self.ask(rig, one, seed=12)) for one in drawn)
 
-    def _rate_at(self, width: int) -> float:
-        return RATE if width == WIDTH else OTHER_RATE
+    def rate_of(self, probe: Probe) -> float:
+        """The dropout rate of the instance that a probe is put to in eval mode."""
+        return self._rate_at(probe.sizes)
+
+    def output_shape(self, drawn: Drawn) -> tuple[int, ...]:
+        """The shape that the output of a call must have: that of the input, unless the kata says
+        otherwise.
+        """
+        output = self.signature.outputs[0]
+        axes = drawn.probe.axes.get(output.name, output.axes)
+        if not axes or axes == self.signature.first.axes:
+            return tuple(drawn.x.shape)
+        return shape_of(axes, drawn.sizes)
+
+    def has_right_shape(self, seen: Observation) -> bool:
+        """Whether there is an output, of the shape that it must have."""
+        return seen.output is not None and tuple(seen.output.shape) == self.output_shape(seen.drawn)
+
+    @property
+    def shape_in_words(self) -> str:
+        """ "x's shape", or what the kata asks for."""
+        output, first = self.signature.outputs[0], self.signature.first
+        if not output.axes or output.axes == first.axes:
+            return f"{first.name}'s shape"
+        names = (self.signature.axes.get(axis, axis) for axis in output.axes.split())
+        return f"the shape ({', '.join(names)})"
+
+    def _rate_at(self, sizes: Sizes) -> float:
+        return (
+            RATE
+            if self.signature.built(sizes) == self.signature.built(self.family.base.sizes)
+            else OTHER_RATE
+        )
 
     @property
     def takes_rate(self) -> bool:
         """Whether the constructor has an argument for the dropout rate."""
-        return RATE in self.constructor_arguments(WIDTH, RATE)[1].values()
+        return RATE in self.constructor_arguments(self.sizes, RATE)[1].values()
 
     @property
     def accepts_mask(self) -> bool:
-        """Whether forward has a second argument."""
-        return len(self.loaded.forward) > 1 if self.loaded is not None else False
+        """Whether forward has so many arguments that one can be the mask."""
+        mask = self.signature.mask
+        places = len(self.loaded.forward) if self.loaded is not None else 0
+        return mask is not None and places > self.signature.inputs.index(mask)
 
     @property
     def standard_probes(self) -> tuple[Probe, ...]:
-        return (*probes.UNMASKED, *probes.MASKED) if self.kata.takes_mask else probes.UNMASKED
+        return self.family.standard
 
     @property
     def further_probes(self) -> tuple[Probe, ...]:
-        masked = probes.FURTHER_MASKED if self.kata.takes_mask else ()
-        return (*probes.FURTHER_UNMASKED, *masked)
+        return self.family.further
 
     @cached_property
     def further(self) -> tuple[Observation, ...]:
@@ -308,7 +422,7 @@ class Candidate:
     @cached_property
     def hypotheses(self) -> tuple[Layout, ...]:
         """Who may play which role, most plausible first."""
-        return layouts(self.rig().units, order_is_fixed=self.kata.layers.fused == "required")
+        return layouts(self.rig().units, self.family)
 
     @cached_property
     def layout(self) -> Layout | None:
@@ -343,28 +457,35 @@ class Candidate:
     def context(
         self, drawn: Drawn, layout: Layout, values: Mapping[str, Tensor] | None = None
     ) -> Context | None:
-        """The oracle's starting point on a probe; None where that width's layers do not fit the layout."""
-        width = drawn.probe.width
+        """The oracle's starting point on a probe; None where the layers of that size do not fit the
+        layout.
+        """
+        sizes = drawn.probe.sizes
+        read: dict[Slot, Affine] = {}
         if values is None:
-            values = self.rig(width, self._rate_at(width)).values
+            rig = self.rig(sizes, self._rate_at(sizes))
+            values, read = rig.values, self._read.setdefault(rig.number, {})
         try:
-            layers = layout.layers(values, width)
+            layers = layout.layers(values, drawn.sizes, read)
         except Misfit:
             return None
         return Context(
-            x=drawn.x,
-            layers=layers,
+            self.plan_for(layout),
+            drawn.inputs,
+            layers,
             mask=drawn.mask,
             visible=drawn.visible,
-            rate=self._rate_at(width) if self.kata.has_dropout else 0.0,
-            extra={"output_step": "output" in self.kata.layers.roles},
+            sizes=drawn.sizes,
+            names=self.signature.axes,
+            numbers=drawn.probe.numbers,
+            rate=self._rate_at(sizes) if self.kata.has_dropout else 0.0,
+            turns=drawn.probe.turns,
         )
 
     def plan_for(self, layout: Layout) -> Plan:
-        """The kata's plan; a candidate without an output layer is measured without that step."""
-        if "output" in self.kata.layers.roles and "output" not in layout.slots:
-            return {**self.plan, "output": lambda c: c.but(output=c.mixed)}
-        return self.plan
+        """The kata's plan under its conventions; steps of a layer that the candidate lacks are left out."""
+        lacking = {role for role in self.family.optional if role not in layout.slots}
+        return self.family.plan_of(frozenset(lacking), layout.convention)
 
     def expected(self, drawn: Drawn, layout: Layout) -> Tensor | None:
         """The right output on a probe under a layout."""
@@ -372,7 +493,7 @@ class Candidate:
         if context is None:
             return None
         with torch.inference_mode():
-            return run(self.plan_for(layout), context).output
+            return output_of(run(context.plan, context))
 
 
 def _differ(first: Asked, second: Asked) -> bool:

@@ -22,11 +22,12 @@ F = TypeVar("F", bound=Callable[..., None])
 
 @dataclass(frozen=True)
 class CheckInfo:
-    """What the decorator says about a check."""
+    """What the decorator says about a check. `asks` sends what it alone asks a candidate."""
 
     concept: str
     why: str
     title: str
+    asks: Callable[..., object] | None = None
 
 
 class CheckFailed(Exception):
@@ -66,12 +67,15 @@ class NotReached(Exception):
     """The check's premise failed, for this reason."""
 
 
-def check(concept: str, *, why: str = "") -> Callable[[F], F]:
-    """Mark a function as a check of a concept ("end_to_end" for a gate); its name is its title."""
+def check(concept: str, *, why: str = "", asks: Callable[..., object] | None = None) -> Callable[[F], F]:
+    """Mark a function as a check of a concept ("end_to_end" for a gate); its name is its title.
+
+    What it asks by `candidate.once(asks)` is sent ahead of all checks.
+    """
 
     def mark(function: F) -> F:
         title = function.__name__.replace("_", " ")
-        setattr(function, ATTRIBUTE, CheckInfo(concept, why, title[0].upper() + title[1:]))
+        setattr(function, ATTRIBUTE, CheckInfo(concept, why, title[0].upper() + title[1:], asks))
         return function
 
     return mark

@@ -18,62 +18,32 @@ AXIS = re.compile(r"[A-Za-z0-9_.*·/ ]+")
 ARROW = re.compile(r"->|=>|→|=")
 WORD = re.compile(r"[A-Za-z]{2,}")
 CROSSED = re.compile(r"\w+")
+DEFINED = re.compile(r"\s*def\s+(\w{1,60})")
+CALLED = re.compile(r"(\w{1,60})\(")
+LONG_LINE = 400
 MOST_AXES = 4
+TWICE = frozenset({"S", "T"})  # axes of tokens: queries and keys have names of their own
 LONGEST_AXIS = 40  # characters; nobody names one longer
-BATCH = frozenset({"b", "batch", "bs", "batch_size", "bsz", "n", "n_batch"})
-SEQ = frozenset(
-    {
-        "s",
-        "t",
-        "l",
-        "seq",
-        "seq_len",
-        "seqlen",
-        "seq_length",
-        "len",
-        "length",
-        "time",
-        "tokens",
-        "sequence",
-        "q_len",
-        "k_len",
-        "sequence_length",
-    }
-)
-WIDTH = frozenset(
-    {
-        "d",
-        "h",
-        "c",
-        "e",
-        "dim",
-        "hidden",
-        "hidden_dim",
-        "hidden_size",
-        "embed_dim",
-        "emb",
-        "embed",
-        "d_model",
-        "dk",
-        "d_k",
-        "dv",
-        "channels",
-        "features",
-        "model_dim",
-    }
-)
 
 
 def shape_comments(
-    lines: Sequence[str], trace: Sequence[TraceEntry], sizes: Mapping[str, int]
+    lines: Sequence[str],
+    trace: Sequence[TraceEntry],
+    sizes: Mapping[str, int],
+    words: Mapping[str, frozenset[str]],
 ) -> tuple[ShapeComment, ...]:
-    """The comments that can be judged. `sizes`: batch, seq_len and hidden_dim of the traced call."""
+    """The comments that can be judged. `sizes` are those of the traced call, `words` are what axes are
+    called.
+    """
+    helpers = {defined.group(1) for line in lines if (defined := DEFINED.match(line))}
     last: dict[int, TraceEntry] = {entry.line: entry for entry in trace if entry.output is not None}
     found: list[ShapeComment] = []
     for line, entry in sorted(last.items()):
         if not 0 < line <= len(lines):
             continue
         code, mark, comment = lines[line - 1].partition("#")
+        if any(called in helpers for called in CALLED.findall(code[:LONG_LINE])):
+            continue  # what the line gives is made on a helper's lines
         claim = _claim(comment) if mark and code.strip() else None
         if claim is None or entry.output is None:
             continue
@@ -82,7 +52,7 @@ def shape_comments(
             actual = (entry.outputs, *actual)
         if len(claim) != len(actual) and _is_prose(comment):
             continue
-        right = _agrees(claim, actual, sizes)
+        right = _agrees(claim, actual, sizes, words)
         if right is not None:
             found.append(
                 ShapeComment(line=line, text=comment.strip()[:120], claimed=claim, actual=actual, right=right)
@@ -131,33 +101,40 @@ def _is_prose(comment: str) -> bool:
     return len(WORD.findall(outside)) > 2
 
 
-def _agrees(claim: Sequence[str], actual: tuple[int, ...], sizes: Mapping[str, int]) -> bool | None:
+def _agrees(
+    claim: Sequence[str],
+    actual: tuple[int, ...],
+    sizes: Mapping[str, int],
+    words: Mapping[str, frozenset[str]],
+) -> bool | None:
     """Whether every named axis has its size; None when a word means nothing known, or two mean the same axis.
 
-    `(B, N, C)` has the batch in B, so N is something else.
+    `(B, N, C)` has the batch in B, so N is something else. Only an axis of `words` that a tensor has twice,
+    such as the tokens, may stand there twice, under two names.
     """
-    for kind in (BATCH, WIDTH):
-        if len({word.lower() for word in claim} & kind) > 1:
+    for axis, known in words.items():
+        if axis not in TWICE and len({word.lower() for word in claim} & known) > 1:
             return None
-    values = [_value(word, sizes) for word in claim]
-    if any(value is None for value in values):
+    values = [_values(word, sizes, words) for word in claim]
+    if not all(values):
         return None
-    return tuple(value for value in values if value is not None) == actual
+    return len(values) == len(actual) and all(
+        size in meant for meant, size in zip(values, actual, strict=True)
+    )
 
 
-def _value(word: str, sizes: Mapping[str, int]) -> int | None:
-    """`D`, `7`, `3D`, `3 * D`, `D*3`."""
+def _values(word: str, sizes: Mapping[str, int], words: Mapping[str, frozenset[str]]) -> frozenset[int]:
+    """What `D`, `7`, `3D`, `3 * D` or `D*3` may be: `d` is the width to some, that of a head to others."""
     text = "".join(word.lower().split()).replace("·", "*")
     if text.isdigit():
-        return int(text)
+        return frozenset({int(text)})
     name = text.strip("0123456789*")
     if not name:
-        return None
+        return frozenset()
     before, _, after = text.partition(name)
     factor = before.removesuffix("*") or after.removeprefix("*")
     if (before and after) or (after and not after.startswith("*")) or not (factor.isdigit() or factor == ""):
-        return None
-    for names, axis in ((BATCH, "batch"), (SEQ, "seq_len"), (WIDTH, "hidden_dim")):
-        if name in names:
-            return int(factor or 1) * sizes[axis]
-    return None
+        return frozenset()
+    return frozenset(
+        int(factor or 1) * sizes[axis] for axis, names in words.items() if name in names and axis in sizes
+    )

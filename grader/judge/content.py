@@ -1,24 +1,23 @@
 """A kata's own code (checks, mistakes, plan) and the words for its mistakes, loaded in the judge only.
 
-Whether it comes from a checkout, a wheel or somebody's folder, it is always the package `kata_content`:
-`kata_content.common`, `kata_content.v3.checks` …
+`grader.judge.packages` says where its modules are found.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
 import types
 from dataclasses import dataclass
-from pathlib import Path
 
-from grader.catalog import Catalog, Kata, Label, Labels, content_root, load_labels
+from grader.catalog import Catalog, Kata, Label, Labels, load_labels, load_labels_of
 from grader.errors import GraderFault
+from grader.judge.checks import ATTRIBUTE
+from grader.judge.family import Family
 from grader.judge.fitting import Fitted
+from grader.judge.knowledge import Knowledge
 from grader.judge.oracle import Form, Plan
+from grader.judge.packages import PACKAGE, install, load
 from grader.records import Record
-
-PACKAGE = "kata_content"
 
 __all__ = ["PACKAGE", "Example", "KataContent", "Label", "Labels", "load_content", "load_labels"]
 
@@ -39,11 +38,12 @@ class KataContent:
     """Everything of a kata that the judge needs."""
 
     kata: Kata
-    plan: Plan
+    family: Family
     values: tuple[Form, ...]  # mistakes that show in values
     neutral: tuple[Form, ...]  # other right ways
     training: tuple[Form, ...]  # mistakes that show in training mode only
     fitted: tuple[Fitted, ...]  # steps with a number in them, which may be any wrong one
+    known: Knowledge  # what is known of mistakes besides
     labels: Labels
     checks: types.ModuleType
     examples: tuple[Example, ...]  # wrong answers
@@ -51,21 +51,33 @@ class KataContent:
     gates: tuple[Example, ...] | None = None  # what each gate rejects; None: what all levels have in common
 
     @property
+    def plan(self) -> Plan:
+        return self.family.plan
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether tokens go in, perhaps with a mask, and each layer is a square: it can be the identity."""
+        signature = self.kata.signature
+        others = [one for one in signature.inputs if one not in (signature.first, signature.mask)]
+        squares = all(role.out == role.into == ("D",) for role in self.family.roles)
+        return signature.is_module and signature.first.axes == "B S D" and not others and squares
+
+    @property
     def features(self) -> frozenset[str]:
         """What the forms of this kata may rely on."""
-        step = "output_step" if "output" in self.kata.layers.roles else "no_output_step"
-        return frozenset({step, "fixed_order"} if self.kata.layers.fused == "required" else {step})
+        return self.family.features
 
 
 def load_content(kata: Kata, catalog: Catalog) -> KataContent:
     """Import the kata's code; what is broken in it is a fault of the content, not of the candidate."""
-    _install_package(catalog.root / "katas")
+    install(catalog)
+    family, mistakes, checks = (load(kata, part) for part in ("family", "mistakes", "checks"))
+    if not any(hasattr(check, ATTRIBUTE) for check in vars(checks).values()):
+        raise GraderFault(f"kata {kata.id}: its checks.py holds no check", "An answer cannot pass nothing.")
     try:
-        mistakes = importlib.import_module(f"{PACKAGE}.{kata.folder.name}.mistakes")
-        checks = importlib.import_module(f"{PACKAGE}.{kata.folder.name}.checks")
         return KataContent(
             kata=kata,
-            plan=mistakes.PLAN,
+            family=family.FAMILY,
             values=tuple(mistakes.VALUES),
             neutral=tuple(mistakes.NEUTRAL),
             training=tuple(mistakes.TRAINING),
@@ -73,21 +85,15 @@ def load_content(kata: Kata, catalog: Catalog) -> KataContent:
             examples=tuple(mistakes.EXAMPLES),
             rights=tuple(mistakes.RIGHT),
             gates=getattr(mistakes, "GATES", None),
-            labels=load_labels(catalog),
+            known=getattr(mistakes, "KNOWN", None) or common_known(),
+            labels=load_labels_of(kata, catalog),
             checks=checks,
         )
-    except (ImportError, AttributeError, SyntaxError) as error:
+    except (AttributeError, TypeError) as error:
         raise GraderFault(f"kata {kata.id}: its code does not load ({error})", "Run `kata lint`.") from error
 
 
-def _install_package(katas: Path) -> None:
-    """The package whose subpackages are the kata folders; a folder without `common` gets ours."""
-    paths = [str(katas), str(content_root() / "katas")]
-    present = sys.modules.get(PACKAGE)
-    if present is not None and list(present.__path__) == paths:
-        return
-    for name in [name for name in sys.modules if name == PACKAGE or name.startswith(f"{PACKAGE}.")]:
-        del sys.modules[name]
-    package = types.ModuleType(PACKAGE)
-    package.__path__ = paths
-    sys.modules[PACKAGE] = package
+def common_known() -> Knowledge:
+    """What all katas know of mistakes, unless they say otherwise."""
+    known: Knowledge = importlib.import_module(f"{PACKAGE}.common.known").KNOWN
+    return known

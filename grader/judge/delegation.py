@@ -11,9 +11,9 @@ from functools import cached_property
 
 import torch
 
-from grader.judge import probes
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Asked, trace_of
+from grader.judge.probes import Probe
 from grader.protocol import Called
 
 # Attention that comes with torch: operations, at any level below, and functions.
@@ -44,21 +44,22 @@ class Delegation:
     @cached_property
     def recorded(self) -> tuple[Recorded, ...]:
         """Each mode with every operation recorded."""
-        masked = {" under a mask": probes.MASKED[0]} if self._candidate.kata.takes_mask else {}
+        family = self._candidate.family
+        masked = {} if family.masked is None else {" under a mask": family.masked}
         return tuple(
             self._record(mode + mask, probe, training=training)
-            for mask, probe in {"": probes.UNMASKED[0], **masked}.items()
+            for mask, probe in {"": family.base, **masked}.items()
             for mode, training in (("in eval mode", False), ("in training", True))
         )
 
-    def _record(self, where: str, probe: probes.Probe, *, training: bool) -> Recorded:
+    def _record(self, where: str, probe: Probe, *, training: bool) -> Recorded:
         candidate = self._candidate
         above = candidate.ask(candidate.rig(), candidate.draw(probe), training=training, dispatch=True)
         return Recorded(where, (above, self._below(probe, training=True)) if training else (above,))
 
-    def _below(self, probe: probes.Probe, *, training: bool) -> Asked:
+    def _below(self, probe: Probe, *, training: bool) -> Asked:
         candidate, drawn = self._candidate, self._candidate.draw(probe)
-        back = torch.ones_like(drawn.x)
+        back = torch.ones(candidate.output_shape(drawn))
         return candidate.ask(
             candidate.rig(), drawn, training=training, dispatch=True, trace=True, cotangent=back
         )
@@ -67,14 +68,10 @@ class Delegation:
         """A call that the kata's rules forbid, by either recorder, with its line."""
         banned = set(self._candidate.kata.rules.banned)
         candidate = self._candidate
-        seen = [
-            candidate.observe(probe, training=True)
-            for probe in candidate.standard_probes
-            if probe.name == "base"
-        ]
+        seen = [candidate.observe(candidate.family.base, training=True)]
         below = [asked.seen for call in self.recorded for asked in call.calls]
-        first = [trace_of(candidate.unmasked), trace_of(candidate.masked)]
-        traces = [*first, *(trace_of([one]) for one in (*seen, *below))]
+        usual = (trace_of([one]) for one in candidate.observations)
+        traces = [*usual, *(trace_of([one]) for one in (*seen, *below))]
         for entry in (entry for trace in traces for entry in trace):
             call = entry.call.partition(".")[0]  # without the name of the overload
             if call in banned or LIBRARY.match(f"torch.{call}"):

@@ -2,55 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from grader.judge.bench import Bench
 from grader.judge.checks import CheckFailed
 from grader.judge.content import Label
-from grader.judge.crashes import name_of
 from grader.judge.explain import Explanation, Forms
+from grader.judge.instruments import Bench
 from grader.judge.lines import line_for, line_of
 from grader.judge.oracle import Form
 from grader.judge.plugin import Outcome
-from grader.judge.probes import WIDTH
 from grader.judge.problems import mistake_behind
+from grader.judge.roles import NO_LAYER
 from grader.judge.wording import special_words
 from grader.protocol import Failure
 from grader.records import Diagnosis
-
-# Calls that attention does not need, and what they usually mean when the output is wrong.
-FOREIGN_CALLS = {
-    **dict.fromkeys(
-        (
-            "clamp",
-            "clamp_",
-            "clip",
-            "relu",
-            "tanh",
-            "sigmoid",
-            "gelu",
-            "silu",
-            "elu",
-            "leaky_relu",
-            "softplus",
-        ),
-        "extra_nonlinearity",
-    ),
-    **dict.fromkeys(("layer_norm", "rms_norm", "batch_norm", "normalize"), "residual_or_norm_added"),
-    "round": "round_output",
-    "floor_divide": "floor_division_scale",
-}
-# A check's label that adds nothing when the explanation has already found its cause.
-COVERED_BY = {
-    "gradient_detached": ("round_output", "floor_division_scale"),
-    "hard_coded_sizes": ("split_wrong_dim", "returns_weights", "mask_wrong_broadcast_4d"),
-    "dropout_before_softmax": ("additive_inf_times_zero",),
-    "split_size_confused": ("split_wrong_dim",),
-}
 
 
 def diagnose(bench: Bench, outcomes: Sequence[Outcome]) -> tuple[Diagnosis, ...]:
@@ -81,7 +49,7 @@ def _add_named(bench: Bench, entries: list[Diagnosis], outcomes: Sequence[Outcom
         failed = outcome.raised
         if not isinstance(failed, CheckFailed) or failed.mistake is None or failed.mistake in named:
             continue
-        if set(COVERED_BY.get(failed.mistake, ())) & named:
+        if set(bench.known.of(failed.mistake).covered_by) & named:
             continue
         named.add(failed.mistake)
         entries.append(_named(bench, failed.mistake, failed.line, sentence=failed.sentence, fix=failed.fix))
@@ -91,17 +59,15 @@ def _hunches(bench: Bench) -> list[Diagnosis]:
     """Nothing reproduces the outputs: calls that the formula does not have are consistent with it."""
     entries: list[Diagnosis] = []
     for call, line in ((entry.call, entry.line) for entry in bench.blame.trace):
-        label = FOREIGN_CALLS.get(call)
+        label = bench.known.hinted(call)
         if label is not None and all(label not in entry.mistakes for entry in entries):
             entries.append(msgspec.structs.replace(_named(bench, label, line), certainty="consistent"))
     return entries
 
 
-def diagnose_problem(
-    bench: Bench | None, failure: Failure, labels: dict[str, Label]
-) -> tuple[Diagnosis, ...]:
+def diagnose_problem(bench: Bench, failure: Failure, labels: dict[str, Label]) -> tuple[Diagnosis, ...]:
     """The mistake behind a file that could not be loaded or built."""
-    label = mistake_behind(failure, bench.candidate) if bench is not None else name_of(failure)
+    label = mistake_behind(failure, bench.candidate)
     if label is None or label not in labels:
         return ()
     text = _of_the_case(labels[label], failure)
@@ -112,7 +78,7 @@ def diagnose_problem(
             sentence=text.sentence,
             fix=text.fix,
             why=text.why,
-            line=failure.line if bench is None else line_for(bench.blame, label, text.concept, failure.line),
+            line=line_for(bench.blame, label, text.concept, failure.line),
         ),
     )
 
@@ -162,6 +128,8 @@ def _explained(bench: Bench, explanation: Explanation) -> list[Diagnosis]:
         words = msgspec.structs.replace(parts[0].words, fix=fixes)
         parts = [_Part(labels, parts[0].concept, words)]
     first, *others = (_entry(bench, part, exact=exact) for part in parts)
+    if bench.candidate.planted:  # a hunt tells each mistake by itself
+        return [first, *others]
     alternatives = tuple(_labels_in(forms) for forms in explanation.alternatives)
     return [msgspec.structs.replace(first, sentence=together, alternatives=alternatives), *others]
 
@@ -197,8 +165,8 @@ def _parts(bench: Bench, explanation: Explanation) -> list[_Part]:
     """One part for each mistake."""
     parts: dict[str, _Part] = {}
     if explanation.layout.borrowed:
-        raw = set(explanation.layout.borrowed.values()) == {"x"}
-        whole = "projection_unused" if raw else "shared_projection"
+        raw = set(explanation.layout.borrowed.values()) == {NO_LAYER}
+        whole = bench.known.borrowing.raw if raw else bench.known.borrowing.shared
         words = bench.labels[whole]
         parts[whole] = _Part((whole,), _concept(bench, words.concept), words)
     for form in explanation.forms:
@@ -216,7 +184,7 @@ def _clauses(bench: Bench, explanation: Explanation) -> list[str]:
     if explanation.layout.borrowed:
         clauses += [
             f"the {role} is the raw input"
-            if source == "x"
+            if source == NO_LAYER
             else f"the {role} comes from the layer of the {source}"
             for role, source in explanation.layout.borrowed.items()
         ]
@@ -226,13 +194,8 @@ def _clauses(bench: Bench, explanation: Explanation) -> list[str]:
 
 def _clause(bench: Bench, form: Form) -> str:
     clause = bench.steps.words(form).shows
-    width = WIDTH
-    known = {
-        "scale_by_dk": f"(here {width} instead of √{width} = {math.sqrt(width):.3g})",
-        "no_scale": f"(here √{width} = {math.sqrt(width):.3g} is missing)",
-        "double_scale": f"(so by {width} in all instead of √{width} = {math.sqrt(width):.3g})",
-    }
-    return f"{clause} {known[form.label]}" if form.label in known else clause
+    adds = bench.known.of(form.label).adds
+    return clause if adds is None else f"{clause} {adds(bench.candidate.sizes)}"
 
 
 def _concept(bench: Bench, wanted: str) -> str:

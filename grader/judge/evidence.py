@@ -9,22 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from grader.judge.calls import SCALINGS
 from grader.judge.explain import Explanation, Forms
+from grader.judge.knowledge import Knowledge
 from grader.judge.roles import Layout
 from grader.protocol import TraceEntry
 
-INFINITE = 1e308  # how the recorder writes an infinity
-ATTENTION_CALLS = frozenset({"scaled_dot_product_attention"})
 
-
-def prefer(explanation: Explanation, trace: Sequence[TraceEntry]) -> Explanation:
+def prefer(explanation: Explanation, trace: Sequence[TraceEntry], known: Knowledge) -> Explanation:
     """The explanation with its best-supported reading in front; readings that less speaks for fall away."""
     if not trace:
         return explanation
     readings = [explanation.forms, *explanation.alternatives]
     layout = explanation.layout
-    support = [_support(forms, trace, layout) for forms in readings]
+    support = [_support(forms, trace, layout, known) for forms in readings]
     place = support.index(max(support))
     best = readings[place]
     rest = tuple(
@@ -35,31 +32,6 @@ def prefer(explanation: Explanation, trace: Sequence[TraceEntry]) -> Explanation
     return replace(explanation, forms=best, alternatives=rest)
 
 
-def _support(forms: Forms, trace: Sequence[TraceEntry], layout: Layout) -> int:
-    return sum(_supports(label, trace, layout) for label in {form.label for form in forms})
-
-
-def _supports(label: str, trace: Sequence[TraceEntry], layout: Layout) -> int:
-    """1: the calls speak for it; -1: against it; 0: silent."""
-    calls = {entry.call for entry in trace}
-    scalings = [entry for entry in trace if entry.call in SCALINGS]
-    if label == "double_scale":
-        return 1 if calls & ATTENTION_CALLS or len(scalings) > 1 else -1
-    if label == "mask_fill_small":
-        fills = [abs(number) for entry in trace for number in entry.numbers.values()]
-        return 1 if any(0 < number < 1e-3 for number in fills) else -1
-    if label == "additive_inf_times_zero":
-        infinite = any(abs(number) >= INFINITE for entry in scalings for number in entry.numbers.values())
-        return 1 if infinite else -1
-    if label == "shared_projection":
-        return 1 if _idle_layer(trace, layout) else -1
-    if label == "qkv_order_wrong":
-        return 1
-    return 0
-
-
-def _idle_layer(trace: Sequence[TraceEntry], layout: Layout) -> bool:
-    """Whether the layer of query, key or value is never called: its role was taken by another one."""
-    used = {name for entry in trace for name in entry.parameters}
-    weights = {slot.unit.weight.name for role, slot in layout.slots.items() if role != "output"}
-    return bool(used) and not weights <= used
+def _support(forms: Forms, trace: Sequence[TraceEntry], layout: Layout, known: Knowledge) -> int:
+    speaking = (known.of(label).speaks for label in {form.label for form in forms})
+    return sum(speaks(trace, layout) for speaks in speaking if speaks is not None)

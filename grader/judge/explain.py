@@ -18,12 +18,13 @@ from torch import Tensor
 from grader.judge.candidate import Candidate
 from grader.judge.fitting import Fitted
 from grader.judge.observations import Observation
-from grader.judge.oracle import Context, Form, Plan, attempt, same
+from grader.judge.oracle import Context, Form, Plan, Remembered, attempt, same
 from grader.judge.roles import Layout
 from grader.judge.variants import Variants, chosen, every
 
 MAX_EVALUATIONS = 6000  # variants on one probe, over all layouts
 MAX_PAIR_LAYOUTS = 2
+MAX_LAYOUTS = 40  # that a mistake is looked for under
 Forms = tuple[Form, ...]
 
 
@@ -42,15 +43,19 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class _Case:
+class Case:
     """One observation with the oracle's starting point for it."""
 
+    seen: Observation
     output: Tensor
     context: Context
 
+    def numel(self) -> int:
+        return self.seen.drawn.x.numel()
+
 
 @dataclass(frozen=True)
-class _Search:
+class Search:
     """One layout, the forms that make sense under it, and the cases to explain.
 
     What is tried are sets of forms, as tensors of places in `forms`: (sets, forms in each). The last
@@ -62,12 +67,11 @@ class _Search:
     layout: Layout
     forms: Forms
     others: int
-    unmasked: tuple[_Case, ...]
-    masked: tuple[_Case, ...]
+    unmasked: tuple[Case, ...]
+    masked: tuple[Case, ...]
     _found: dict[int, Tensor] = field(
         default_factory=dict
     )  # as what follows: the same with masks and without
-    _loudness: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     @cached_property
     def mistakes(self) -> Tensor:
@@ -78,7 +82,7 @@ class _Search:
     def _variants(self) -> Variants:
         return Variants(self.plan, self.forms)
 
-    def fitting(self, sets: Tensor, cases: Sequence[_Case]) -> Tensor:
+    def fitting(self, sets: Tensor, cases: Sequence[Case]) -> Tensor:
         """Those that reproduce every case; the first case sieves, the others confirm."""
         alive = self._variants.composable(sets)
         for case in cases:
@@ -115,21 +119,22 @@ class _Search:
         beside = every(sets, torch.arange(len(self.mistakes), len(self.forms))[:, None])
         return self.fitting(beside, self.masked)[:, :-1]
 
-    @property
+    @cached_property
     def by_loudness(self) -> tuple[Tensor, Tensor]:
-        """The mistakes that change nothing on the largest unmasked case ("silent"), and the others."""
-        if not self._loudness:
-            self._loudness.append(self._told_apart())
-        return self._loudness[0]
+        """The mistakes that change nothing on the largest unmasked case ("silent"), and the others.
 
-    def _told_apart(self) -> tuple[Tensor, Tensor]:
-        case = max(self.unmasked, key=lambda case: case.context.x.numel())
-        right = self._variants.run(chosen(self.mistakes, 0), case.context).each()[0]
-        if right is None:
+        What is quiet on the sieve is heard on the largest case: of one sample, the others show nothing.
+        """
+        if not self.masked:
             return self.mistakes[:0], self.mistakes
-        outcomes = self._variants.run(chosen(self.mistakes, 1), case.context)
-        quiet = outcomes.equal_to(right, rtol=1e-6, atol=1e-6)
-        return self.mistakes[quiet], self.mistakes[~quiet]
+        silent = self.mistakes
+        for case in (self.unmasked[0], max(self.unmasked, key=Case.numel)):
+            right = self._variants.run(chosen(silent, 0), case.context).each()[0]
+            if right is None:
+                return self.mistakes[:0], self.mistakes
+            outcomes = self._variants.run(chosen(silent, 1), case.context)
+            silent = silent[outcomes.equal_to(right, rtol=1e-6, atol=1e-6)]
+        return silent, self.mistakes[~torch.isin(self.mistakes, silent)]
 
     def named(self, found: Tensor) -> list[Forms]:
         """The mistakes of each set."""
@@ -138,7 +143,7 @@ class _Search:
 
 def explain(candidate: Candidate) -> Explanation | None:
     """The simplest explanation of what was observed, or None."""
-    searches = _Searches(candidate)
+    searches = Searches(candidate)
     spent = 0
     for size in (0, 1):
         for search in searches.of_size(size):
@@ -159,7 +164,7 @@ def explain(candidate: Candidate) -> Explanation | None:
     return _without_masks(searches)
 
 
-def _without_masks(searches: _Searches) -> Explanation | None:
+def _without_masks(searches: Searches) -> Explanation | None:
     """When nothing explains the masked outputs as well: what explains the unmasked ones alone."""
     for size in (0, 1, 2):
         for search in itertools.islice(searches.of_size(size), MAX_PAIR_LAYOUTS):
@@ -170,17 +175,17 @@ def _without_masks(searches: _Searches) -> Explanation | None:
     return None
 
 
-class _Searches:
+class Searches:
     """The searches under each hypothesis, prepared when they are asked for."""
 
     def __init__(self, candidate: Candidate) -> None:
         self._candidate = candidate
         likely = candidate.layout
         others = [layout for layout in candidate.hypotheses if layout is not likely and not layout.unusual]
-        self._layouts = others if likely is None else [likely, *others]
-        self._prepared: dict[int, _Search | None] = {}
+        self._layouts = (others if likely is None else [likely, *others])[:MAX_LAYOUTS]
+        self._prepared: dict[int, Search | None] = {}
 
-    def of_size(self, size: int) -> Iterator[_Search]:
+    def of_size(self, size: int) -> Iterator[Search]:
         """Most plausible first. Without any mistake only the layout that gives the right output can do."""
         layouts = self._layouts if size else self._layouts[: int(self._candidate.layout is not None)]
         for place, layout in enumerate(layouts):
@@ -191,12 +196,16 @@ class _Searches:
                 yield search
 
 
-def _prepare(candidate: Candidate, layout: Layout) -> _Search | None:
-    cases: dict[bool, list[_Case]] = {False: [], True: []}
+def _prepare(candidate: Candidate, layout: Layout) -> Search | None:
+    cases: dict[bool, list[Case]] = {False: [], True: []}
     for seen in candidate.observations:
         context = candidate.context(seen.drawn, layout)
         if context is not None and seen.output is not None and not overwritten(seen):
-            cases[seen.drawn.mask is not None].append(_Case(seen.output, context))
+            layers = {
+                role: Remembered(layer, context.inputs().values()) for role, layer in context.layers.items()
+            }
+            case = Case(seen, seen.output, context.but(layers=layers))
+            cases[seen.probe.stage > 0].append(case)
     if not cases[False] and not cases[True]:
         return None
     plan = candidate.plan_for(layout)
@@ -204,40 +213,41 @@ def _prepare(candidate: Candidate, layout: Layout) -> _Search | None:
     forms = tuple(form for form in candidate.content.values if form.fits(plan, features))
     neutral = tuple(form for form in candidate.content.neutral if form.fits(plan, features))
     unmasked, masked = _cheapest_first(cases[False]), _telling_first(cases[True])
-    return _Search(plan, layout, (*forms, *neutral), len(neutral), unmasked, masked)
+    return Search(plan, layout, (*forms, *neutral), len(neutral), unmasked, masked)
 
 
 def features_of(candidate: Candidate, layout: Layout) -> frozenset[str]:
     """What forms may rely on, of the kata and of the layers."""
     fused = {"fused"} if layout.fused else set()
-    return candidate.content.features | fused | ({"output_layer"} if "output" in layout.slots else set())
+    layers = {f"{role}_layer" for role in candidate.family.optional if role in layout.slots}
+    return candidate.family.features | fused | layers
 
 
 def overwritten(seen: Observation) -> bool:
     """The candidate changed the mask in place, so the output follows from another mask than the judge's."""
-    mask = seen.drawn.mask
-    return mask is not None and seen.mask_after is not None and not torch.equal(seen.mask_after, mask)
+    return seen.changed(seen.drawn.mask_name) is not None
 
 
-def _cheapest_first(cases: list[_Case]) -> tuple[_Case, ...]:
-    """The smallest sieves, as the time goes into numbers; but with one token all scores give the same."""
+def _cheapest_first(cases: list[Case]) -> tuple[Case, ...]:
+    """The smallest sieves, as the time goes into numbers; but a thin one tells little."""
 
-    def cost(case: _Case) -> tuple[bool, int]:
-        return case.context.seq_len == 1, case.context.x.numel()
+    def cost(case: Case) -> tuple[bool, int]:
+        return case.seen.probe.thin, case.numel()
 
     return tuple(sorted(cases, key=cost))
 
 
-def _telling_first(cases: list[_Case]) -> tuple[_Case, ...]:
-    """Full (batch, seq_len, seq_len) masks sieve best."""
+def _telling_first(cases: list[Case]) -> tuple[Case, ...]:
+    """Full masks sieve best."""
 
-    def size(case: _Case) -> int:
-        return 0 if case.context.visible is None else case.context.visible.numel()
+    def size(case: Case) -> int:
+        visible = case.seen.drawn.visible
+        return 0 if visible is None else visible.numel()
 
     return tuple(sorted(cases, key=size, reverse=True))
 
 
-def _explain_with(search: _Search, size: int) -> Explanation | None:
+def _explain_with(search: Search, size: int) -> Explanation | None:
     """Explanations of exactly `size` mistakes; `borrowed` layouts count as one already."""
     own = 1 if search.layout.borrowed else 0
     if own > size:
@@ -262,7 +272,7 @@ def _explain_with(search: _Search, size: int) -> Explanation | None:
     return _best(search, results)
 
 
-def _best(search: _Search, found: Sequence[Forms]) -> Explanation | None:
+def _best(search: Search, found: Sequence[Forms]) -> Explanation | None:
     """The first of the fitting ones in catalogue order; others with other labels are alternatives."""
     if not found:
         return None
@@ -277,7 +287,7 @@ def _best(search: _Search, found: Sequence[Forms]) -> Explanation | None:
     return Explanation(first, search.layout, tuple(alternatives[:4]), masked=bool(search.masked))
 
 
-def _fitted(candidate: Candidate, search: _Search) -> Explanation | None:
+def _fitted(candidate: Candidate, search: Search) -> Explanation | None:
     """Everything right but one number: find the one that reproduces each case."""
     for fitted in candidate.content.fitted:
         form = _fit(fitted, candidate, search) if fitted.step in search.plan else None
@@ -286,18 +296,18 @@ def _fitted(candidate: Candidate, search: _Search) -> Explanation | None:
     return None
 
 
-def _fit(fitted: Fitted, candidate: Candidate, search: _Search) -> Form | None:
+def _fit(fitted: Fitted, candidate: Candidate, search: Search) -> Form | None:
     if fitted.masked_only and not len(search.without_masks(0)):
         return None
     cases = search.masked if fitted.masked_only else (*search.unmasked, *search.masked)
-    numbers: dict[tuple[int, int], float] = {}
-    for case in _of_each_shape(cases):
-        if case.context.seq_len == 1:
-            continue  # one token: whatever its score, it gets all the weight
+    numbers: dict[tuple[int, ...], float] = {}
+    for key, case in _of_each_size(fitted, cases).items():
+        if case.seen.probe.thin:
+            continue  # of one token: whatever its score, it gets all the weight
         number = fitted.fit(search.plan, case.context, case.output)
         if number is None:
             return None
-        numbers[case.context.hidden_dim, case.context.seq_len] = number
+        numbers[key] = number
     variant = {fitted.step: fitted.step_with(numbers)}
     confirming = search.masked if fitted.masked_only else (*search.unmasked, *search.masked)
     if not numbers or not all(
@@ -308,9 +318,9 @@ def _fit(fitted: Fitted, candidate: Candidate, search: _Search) -> Form | None:
     return None if named is None else replace(named, steps=variant)
 
 
-def _of_each_shape(cases: Sequence[_Case]) -> list[_Case]:
-    """The first case of each pair of hidden_dim and seq_len: a divisor can depend on both."""
-    first: dict[tuple[int, int], _Case] = {}
+def _of_each_size(fitted: Fitted, cases: Sequence[Case]) -> dict[tuple[int, ...], Case]:
+    """The first case of each set of sizes that the number can depend on."""
+    first: dict[tuple[int, ...], Case] = {}
     for case in cases:
-        first.setdefault((case.context.hidden_dim, case.context.seq_len), case)
-    return list(first.values())
+        first.setdefault(fitted.key(case.context.sizes), case)
+    return first

@@ -15,13 +15,13 @@ from torch import Tensor
 
 from grader.judge.candidate import Candidate
 from grader.judge.observations import Asked, Observation
-from grader.judge.oracle import run, same
-from grader.judge.probes import WIDTH, Drawn, Probe
-from grader.judge.roles import Misfit
+from grader.judge.oracle import output_of, run, same
+from grader.judge.probes import Drawn
+from grader.judge.roles import Slot
+from grader.judge.units import Misfit
 from grader.protocol import Failure
+from grader.signature import Sizes
 
-PROBE = Probe("gradients", 3, 5)
-MASKED_PROBE = Probe("gradients_masked", 3, 5, mask="bss")
 RTOL, ATOL = 2e-3, 2e-4
 NOTHING = 1e-7
 
@@ -54,9 +54,7 @@ class GradientMeter:
     @cached_property
     def unmasked(self) -> Asked:
         """The same without a mask."""
-        return self._candidate.ask(
-            self._candidate.quiet_rig, self._candidate.draw(PROBE), cotangent=self._cotangent
-        )
+        return self._candidate.ask(self._candidate.quiet_rig, self._plain, cotangent=self._cotangent)
 
     @cached_property
     def trained(self) -> Asked:
@@ -77,13 +75,19 @@ class GradientMeter:
         return self.still.seen
 
     @property
+    def _plain(self) -> Drawn:
+        return self._candidate.draw(self._candidate.family.like_base("gradients"))
+
+    @property
     def _drawn(self) -> Drawn:
-        return self._candidate.draw(MASKED_PROBE if self._candidate.kata.takes_mask else PROBE)
+        if not self._candidate.kata.takes_mask:
+            return self._plain
+        return self._candidate.draw(self._candidate.family.like_base("gradients_masked", masked=True))
 
     @cached_property
     def _cotangent(self) -> Tensor:
         generator = torch.Generator().manual_seed(self._candidate.seed ^ 0xC07A)
-        return torch.randn(PROBE.batch, PROBE.seq_len, PROBE.width, generator=generator)
+        return torch.randn(self._candidate.output_shape(self._plain), generator=generator)
 
     def compared(self) -> Lost:
         """Against the oracle's gradients, where forward is right: in eval mode, then in training.
@@ -117,13 +121,13 @@ class GradientMeter:
         if not self._candidate.kata.has_dropout or layout is None or self.dropped.seen.output is None:
             return Lost()
         missing = []
+        sizes = self._candidate.sizes
         for role, slot in layout.slots.items():
-            name = slot.unit.weight.name
-            found = self.dropped.seen.gradients.get(name)
-            if name not in expected or float(slot.piece(expected[name], WIDTH).abs().max()) < 1e-3:
+            right = _piece(slot, expected, sizes)
+            if right is None or float(right.abs().max()) < 1e-3:
                 continue
-            if found is None or _is_nothing(slot.piece(found, WIDTH)):
-                missing.append(f"{name} ({role})")
+            if _is_nothing(_piece(slot, self.dropped.seen.gradients, sizes)):
+                missing.append(f"{slot.unit.weight.name} ({role})")
         return Lost(tuple(missing))
 
     def _expected(self, seen: Observation) -> tuple[Tensor, Mapping[str, Tensor]] | None:
@@ -135,9 +139,9 @@ class GradientMeter:
         context = candidate.context(seen.drawn, layout, leaves)
         if context is None:
             return None
-        x = seen.drawn.x.clone().requires_grad_(True)
-        output = run(candidate.plan_for(layout), context.but(x=x)).output
-        wanted = {"x": x, **leaves}
+        inputs = {name: value.clone().requires_grad_(True) for name, value in seen.drawn.floats.items()}
+        output = output_of(run(context.plan, context.but(**inputs)))
+        wanted = {**inputs, **leaves}
         loss = (output * self._cotangent).sum()
         found = torch.autograd.grad(loss, list(wanted.values()), allow_unused=True)
         gradients = {name: value for name, value in zip(wanted, found, strict=True) if value is not None}
@@ -159,26 +163,33 @@ class GradientMeter:
         candidate, rig, drawn = self._candidate, self._candidate.quiet_rig, self.seen.drawn
         still = candidate.ask(rig, drawn).seen.output
         missing = []
-        x = drawn.x + _step(drawn.x)
-        moved = candidate.ask(rig, Drawn(drawn.probe, x, drawn.mask, drawn.visible)).seen.output
-        if _is_nothing(self.seen.gradients.get("x")) and _differ(still, moved):
-            missing.append("x")
+        for name, value in drawn.floats.items():
+            moved = candidate.ask(rig, drawn.but(**{name: value + _step(value)})).seen.output
+            if _is_nothing(self.seen.gradients.get(name)) and _differ(still, moved):
+                missing.append(name)
         layout = candidate.likely_layout
+        # Of a layer that is one parameter a head, some may have got none.
+        arrived = {name: torch.zeros_like(value) for name, value in rig.values.items()}
+        arrived |= self.seen.gradients
         for role, slot in (layout.slots if layout is not None else {}).items():
-            name = slot.unit.weight.name
+            if not _is_nothing(_piece(slot, arrived, rig.sizes)):
+                continue
             values = {key: value.clone() for key, value in rig.values.items()}
             try:
-                piece = slot.weight(values, rig.width)
+                slot.change(values, rig.sizes, lambda piece: piece + _step(piece))
             except Misfit:  # this instance, of another dropout rate, is built otherwise
                 continue
-            gradient = self.seen.gradients.get(name)
-            arrived = gradient is not None and gradient.shape == values[name].shape
-            if arrived and gradient is not None and not _is_nothing(slot.piece(gradient, rig.width)):
-                continue
-            piece += _step(piece)
             if _differ(still, candidate.ask(rig, drawn, values=values).seen.output):
-                missing.append(f"{name} ({role})")
+                missing.append(f"{slot.unit.weight.name} ({role})")
         return Lost(tuple(missing))
+
+
+def _piece(slot: Slot, gradients: Mapping[str, Tensor], sizes: Sizes) -> Tensor | None:
+    """What of the gradients belongs to a role; None where none arrived, or one of another shape."""
+    try:
+        return slot.piece(gradients, sizes)
+    except Misfit:
+        return None
 
 
 def _step(value: Tensor) -> Tensor:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from grader.judge.bench import Bench
+from grader.judge.instruments import Bench
 from grader.judge.wording import sentence
 from grader.protocol import Failure, Loaded
 from grader.records import Note, ShapeComment
-
-CONVENTIONAL = {"query": "query_proj", "key": "key_proj", "value": "value_proj", "output": "output_proj"}
 
 
 def notes(bench: Bench, comments: Sequence[ShapeComment], *, passed: bool) -> tuple[Note, ...]:
@@ -21,7 +19,9 @@ def notes(bench: Bench, comments: Sequence[ShapeComment], *, passed: bool) -> tu
     return (
         *_on_the_class(bench, loaded),
         *_on_the_layers(bench),
+        *_on_the_convention(bench),
         *_on_forward(bench, passed),
+        *(_on_what_is_open(bench) if passed else ()),
         *_on_comments(comments),
     )
 
@@ -42,22 +42,19 @@ def _on_the_class(bench: Bench, loaded: Loaded) -> Iterator[Note]:
         )
         yield Note(id="later_code_raised", text=text, line=loaded.raised_later.line)
     first = next((argument for argument in loaded.constructor if not argument.variadic), None)
-    if first is not None and first.name != "hidden_dim":
-        text = f"The width is called {first.name}; the convention here is hidden_dim."
-        yield Note(id="argument_name", text=text, line=bench.blame.source.find(r"def __init__\b"))
-    if first is not None and not first.has_default:
-        yield Note(
-            id="default_width",
-            text=f"hidden_dim has no default; the convention here is {kata.constructor['hidden_dim']}.",
-            line=bench.blame.source.find(r"def __init__\b"),
-        )
-    elif first is not None and first.default not in (None, kata.constructor["hidden_dim"]):
-        yield Note(
-            id="default_width",
-            text=f"The default width is {first.default:.12g}; "
-            f"the convention is {kata.constructor['hidden_dim']}.",
-            line=bench.blame.source.find(r"def __init__\b"),
-        )
+    if first is None or not kata.signature.construct:
+        return
+    asked = kata.signature.construct[0]
+    line = bench.blame.source.find(r"def __init__\b")
+    if first.name != asked.name:
+        text = f"The width is called {first.name}; the convention here is {asked.name}."
+        yield Note(id="argument_name", text=text, line=line)
+    if not first.has_default:
+        text = f"{asked.name} has no default; the convention here is {asked.default}."
+        yield Note(id="default_width", text=text, line=line)
+    elif first.default not in (None, asked.default):
+        text = f"The default width is {first.default:.12g}; the convention is {asked.default}."
+        yield Note(id="default_width", text=text, line=line)
 
 
 def _on_the_layers(bench: Bench) -> Iterator[Note]:
@@ -67,7 +64,7 @@ def _on_the_layers(bench: Bench) -> Iterator[Note]:
     renamed = [
         f"{slot.unit.name} plays {role}"
         for role, slot in layout.slots.items()
-        if slot.unit.parts == 1 and slot.unit.name != CONVENTIONAL[role]
+        if slot.unit.roles == 1 and slot.unit.name != bench.candidate.family.role(role).conventional
     ]
     if renamed:
         text = "Layer names are yours to choose: " + ", ".join(renamed) + "."
@@ -79,28 +76,40 @@ def _on_the_layers(bench: Bench) -> Iterator[Note]:
             text=f"{', '.join(left)} plays no part in the output; take it out.",
             line=bench.blame.source.find(rf"self\.{re.escape(left[0])}\s*="),
         )
-    if layout.fused and bench.candidate.kata.layers.fused != "required":
+    if layout.fused and not bench.candidate.family.packed:
         yield Note(
             id="fused_projection",
             text="One fused projection for query, key and value: fine at this level too.",
         )
-    if bench.candidate.kata.layers.fused == "required":
+    if bench.candidate.family.packed:
         yield from _on_fused_calls(bench)
 
 
-def _extra_output(bench: Bench) -> list[str]:
-    """The name of an output layer that this level has no step for."""
+def _on_the_convention(bench: Bench) -> Iterator[Note]:
+    """Which of the ways was taken that the kata leaves open."""
     layout = bench.candidate.layout
-    if layout is None or "output" not in layout.slots or "output" in bench.candidate.kata.layers.roles:
+    if layout is not None and layout.convention is not None and bench.steps.right:
+        yield Note(id="convention", text=layout.convention.says)
+
+
+def _extra_output(bench: Bench) -> list[str]:
+    """The name of a layer that this level has no step for."""
+    layout, family = bench.candidate.layout, bench.candidate.family
+    stepped = {step.role for step in family.plan.values()}
+    if layout is None:
         return []
-    return [layout.slots["output"].unit.name]
+    return [
+        layout.slots[role].unit.name
+        for role in family.optional
+        if role in layout.slots and role not in stepped
+    ]
 
 
 def _on_fused_calls(bench: Bench) -> Iterator[Note]:
     layout = bench.candidate.likely_layout
     if layout is None or not layout.fused:
         return
-    fused = layout.slots["query"].unit.weight.name
+    fused = layout.slots[bench.candidate.family.packings[0].roles[0]].unit.weight.name
     products = [
         entry for entry in bench.blame.unmasked if entry.call == "linear" and fused in entry.parameters
     ]
@@ -113,7 +122,8 @@ def _on_fused_calls(bench: Bench) -> Iterator[Note]:
 
 
 def _on_forward(bench: Bench, passed: bool) -> Iterator[Note]:
-    hidden = bench.delegation.not_followed() if passed else []
+    products = bench.candidate.family.reveal is not None
+    hidden = bench.delegation.not_followed() if passed and products else []
     if hidden:
         yield Note(
             id="not_traceable",
@@ -124,11 +134,20 @@ def _on_forward(bench: Bench, passed: bool) -> Iterator[Note]:
         return
     problem = bench.variations.in_half.seen.problem
     if isinstance(problem, Failure) and "overflow" in problem.text:
+        finder = bench.known.of_concept.get("mask")
         yield Note(
             id="fp16_overflow",
             text="-1e9 does not fit float16; torch.finfo(scores.dtype).min fits every dtype.",
-            line=bench.blame.mask(),
+            line=None if finder is None else finder(bench.blame),
         )
+
+
+def _on_what_is_open(bench: Bench) -> Iterator[Note]:
+    """What the kata has to say of one way among several right ones."""
+    for remark in bench.candidate.family.remarks:
+        told = remark(bench.candidate)
+        if told is not None:
+            yield Note(id=told.id, text=told.text, line=told.line)
 
 
 def _on_comments(comments: Sequence[ShapeComment]) -> Iterator[Note]:

@@ -1,23 +1,26 @@
-"""Attention as a row of named steps on one context.
+"""A computation as a row of named steps on one context.
 
 A kata's *plan* names its steps in order, each a small function `Context -> Context`. A *form* of a mistake
 replaces one step (rarely two). So mistakes compose: a variant is a set of forms on different steps.
 
-The same engine serves later levels: a kata with heads, a cache or rotary positions adds steps to its plan and
-fields to `Context.extra`; nothing here knows which steps exist.
+Nothing here knows which steps exist, which tensors they make, or which layers there are: content says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from grader.judge.probes import Turn
+from grader.signature import Sizes
+
 RTOL, ATOL = 1e-4, 1e-5  # for float32
 CRASHES = (RuntimeError, IndexError, ValueError)
+NOTHING = torch.empty(0)  # what a step has yet to make
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,49 +34,130 @@ class Affine:
         return torch.nn.functional.linear(x, self.weight, self.bias)
 
 
-@dataclass(frozen=True)
-class Context:
-    """What the steps read and write.
+class Remembered(Affine):
+    """A layer that works out once what it makes of an input: dozens of forms ask for just that."""
 
-    x: (batch, seq_len, hidden_dim). mask: as the candidate got it, broadcastable to (batch, seq_len,
-    seq_len), 0 = hidden, or None. visible: the same as bool. query, key, value, mixed: (batch, seq_len,
-    hidden_dim); scores, weights: (batch, seq_len, seq_len).
+    __slots__ = ("_inputs", "_made")
+    _inputs: dict[int, Tensor]
+    _made: dict[int, Tensor]
+
+    def __init__(self, layer: Affine, inputs: Iterable[Tensor]) -> None:
+        super().__init__(layer.weight, layer.bias)
+        object.__setattr__(self, "_inputs", {id(value): value for value in inputs})
+        object.__setattr__(self, "_made", {})
+
+    def __call__(self, x: Tensor) -> Tensor:
+        made = self._made
+        if id(x) not in self._inputs:
+            return super().__call__(x)
+        if id(x) not in made:
+            made[id(x)] = super().__call__(x)
+        return made[id(x)]
+
+
+class Context:
+    """What the steps read and write, as attributes: `c.x`, `c.scores`, `c.hidden_dim`.
+
+    The call's inputs under their names; `mask`, as the candidate got it, 0 = hidden, or None, and `visible`,
+    the same as bool; every tensor that a step of the plan makes (`NOTHING` until then); every size under the
+    name of its axis; `numbers`, `sizes`, `layers`, `rate` and `training`; `plan`, the right steps; `turns`,
+    where what came in came in several calls.
     """
 
-    x: Tensor
+    given: tuple[str, ...]  # the names of the tensors that came in
+    makes: tuple[str, ...]  # the names of the tensors that steps make
     layers: Mapping[str, Affine]
-    mask: Tensor | None = None
-    visible: Tensor | None = None
-    training: bool = False
-    rate: float = 0.0
-    query: Tensor = field(default_factory=lambda: torch.empty(0))
-    key: Tensor = field(default_factory=lambda: torch.empty(0))
-    value: Tensor = field(default_factory=lambda: torch.empty(0))
-    scores: Tensor = field(default_factory=lambda: torch.empty(0))
-    weights: Tensor = field(default_factory=lambda: torch.empty(0))
-    mixed: Tensor = field(default_factory=lambda: torch.empty(0))
-    output: Tensor = field(default_factory=lambda: torch.empty(0))
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    sizes: Sizes
+    numbers: Mapping[str, float]
+    plan: Plan
+    mask: Tensor | None
+    visible: Tensor | None
+    rate: float
+    training: bool
+    turns: tuple[Turn, ...]
+
+    def __init__(
+        self,
+        plan: Plan,
+        inputs: Mapping[str, Tensor],
+        layers: Mapping[str, Affine],
+        *,
+        mask: Tensor | None = None,
+        visible: Tensor | None = None,
+        sizes: Sizes | None = None,
+        names: Mapping[str, str] | None = None,
+        numbers: Mapping[str, float] | None = None,
+        rate: float = 0.0,
+        training: bool = False,
+        turns: tuple[Turn, ...] = (),
+    ) -> None:
+        sizes, names = sizes or {}, names or {}
+        made = dict.fromkeys((name for step in plan.values() for name in step.makes), NOTHING)
+        self.__dict__.update({name: sizes[axis] for axis, name in names.items() if axis in sizes})
+        self.__dict__.update(inputs)
+        self.__dict__.update(made)
+        self.__dict__.update(
+            given=tuple(inputs),
+            makes=tuple(made),
+            layers=layers,
+            sizes=sizes,
+            numbers=numbers or {},
+            plan=plan,
+            mask=mask,
+            visible=visible,
+            rate=rate,
+            training=training,
+            turns=turns,
+        )
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def but(self, **changes: Any) -> Context:
-        """A copy with these fields changed; made by the thousand, so faster than `replace`."""
+        """A copy with these fields changed; made by the thousand."""
         if not changes.keys() <= self.__dict__.keys():
             raise TypeError(f"a context has no {', '.join(sorted(changes.keys() - self.__dict__.keys()))}")
         copy = object.__new__(Context)
         copy.__dict__.update(self.__dict__, **changes)
         return copy
 
-    @property
-    def hidden_dim(self) -> int:
-        return int(self.x.shape[-1])
+    def axis(self, tensor: str, name: str) -> int:
+        """Where a tensor that a step makes has this axis, counted from the end; `KeyError` where it has
+        not.
+        """
+        axes = next(step.makes[tensor] for step in self.plan.values() if tensor in step.makes).split()
+        if name not in axes:
+            raise KeyError(f"{tensor} has the axes {' '.join(axes)}, and no {name}")
+        return axes.index(name) - len(axes)
 
-    @property
-    def seq_len(self) -> int:
-        return int(self.x.shape[-2])
+    def inputs(self) -> dict[str, Tensor]:
+        """The tensors that came in, by name."""
+        return {name: self.__dict__[name] for name in self.given}
 
 
 StepFunction = Callable[[Context], Context]
-Plan = Mapping[str, StepFunction]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One right step: what it does, the concept whose points it costs, the tensors that it makes with their
+    axes.
+
+    Where an answer has no layer for `role`, it is measured `without` it.
+    """
+
+    run: StepFunction
+    concept: str
+    makes: Mapping[str, str] = field(default_factory=dict)
+    role: str = ""
+    without: StepFunction | None = None
+
+    def __call__(self, context: Context) -> Context:
+        return self.run(context)
+
+
+Plan = Mapping[str, Step]
 Variant = Mapping[str, StepFunction]  # step name -> what replaces it; empty: the right answer
 
 
@@ -83,9 +167,9 @@ class Form:
 
     `shows`, `sentence` and `fix` override the label's words in mistakes.toml where the form is more special.
     `entails` are the labels of mistakes that this one is as well; `in_one_mode` is the label where it is made
-    in eval mode or in training only. `needs` names what the candidate's layers
-    or the kata must have for the form to make sense ("fused", "output_layer", "no_output_step",
-    "fixed_order").
+    in eval mode or in training only. `needs` names what the candidate's layers or the kata must have for the
+    form to make sense: "fused", "fixed_order", and for a role that not every answer has "output_layer",
+    "output_step", "no_output_step".
     """
 
     label: str
@@ -110,16 +194,22 @@ class Form:
 def run(plan: Plan, context: Context, variant: Variant | None = None) -> Context:
     """The context after all steps, with the variant's replacements."""
     for name, step in plan.items():
-        context = (variant or {}).get(name, step)(context)
+        context = (variant or {}).get(name, step.run)(context)
     return context
 
 
 def attempt(plan: Plan, context: Context, variant: Variant) -> Tensor | None:
     """The output of a variant; None where it cannot run on these shapes (it would crash)."""
     try:
-        return run(plan, context, variant).output
+        return output_of(run(plan, context, variant))
     except CRASHES:
         return None
+
+
+def output_of(context: Context) -> Tensor:
+    """What came out at the end."""
+    output: Tensor = context.output
+    return output
 
 
 def compose(forms: Sequence[Form]) -> Variant | None:

@@ -7,16 +7,18 @@ gradients by autograd.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from grader.catalog import Kata
 from grader.judge.channel import Answer, Pending
 from grader.judge.content import KataContent
-from grader.judge.oracle import Affine, Context, Form, Plan, Variant, compose, run
+from grader.judge.family import Family, Role
+from grader.judge.oracle import Affine, Context, Form, Variant, compose, output_of, run
+from grader.judge.probes import Turn
 from grader.judge.seeds import seeded
 from grader.protocol import (
     Argument,
@@ -32,63 +34,79 @@ from grader.protocol import (
     Request,
     Stage,
 )
+from grader.signature import Sizes, shape_of
 
-PACKED = ("query", "key", "value")
 # What torch raises on shapes and dtypes that do not fit.
 CRASHES = (RuntimeError, IndexError, ValueError, TypeError)
+PACKED = "proj"  # the layer that several roles share
 
 
 @dataclass(frozen=True)
-class Layers:
-    """Which layers the played candidate has: one for each role, or one `proj` for query, key and value."""
+class PlayedLayers:
+    """Which layers the played candidate has: one for each role, or one for those of the first packing."""
 
-    roles: tuple[str, ...]
-    fused: bool
+    family: Family
+    roles: tuple[Role, ...]
+    packed: tuple[str, ...]
 
     @classmethod
-    def for_forms(cls, kata: Kata, forms: Sequence[Form], *, fused: bool = False) -> Layers:
+    def for_forms(cls, family: Family, forms: Sequence[Form], *, fused: bool = False) -> PlayedLayers:
         """The kata's own layers, and those that the forms cannot do without."""
         needs = frozenset().union(*(form.needs for form in forms))
-        roles = kata.layers.roles
-        if "output_layer" in needs and "output" not in roles:
-            roles = (*roles, "output")
-        return cls(roles, fused or kata.layers.fused == "required" or "fused" in needs)
+        stepped = {step.role for step in family.plan.values()}
+        roles = tuple(
+            role
+            for role in family.roles
+            if not role.optional or role.name in stepped or f"{role.name}_layer" in needs
+        )
+        whole = fused or family.packed or "fused" in needs
+        return cls(family, roles, family.packings[0].roles if whole and family.packings else ())
 
     @property
     def features(self) -> frozenset[str]:
         """What a form may rely on, in the words of `Form.needs`."""
-        return frozenset(
-            name for name, has in (("fused", self.fused), ("output_layer", "output" in self.roles)) if has
-        )
+        optional = {f"{role.name}_layer" for role in self.roles if role.optional}
+        return frozenset(optional | ({"fused"} if self.packed else set()))
 
-    def shapes(self, width: int) -> dict[str, tuple[int, ...]]:
+    def shapes(self, sizes: Sizes) -> dict[str, tuple[int, ...]]:
         """Name and shape of every parameter."""
         shapes: dict[str, tuple[int, ...]] = {}
-        if self.fused:
-            shapes |= {"proj.weight": (3 * width, width), "proj.bias": (3 * width,)}
+        if self.packed:
+            out, into = self._shape(self.family.role(self.packed[0]), sizes)
+            parts = len(self.packed)
+            shapes |= {f"{PACKED}.weight": (parts * out, into), f"{PACKED}.bias": (parts * out,)}
         for role in self.roles:
-            if not (self.fused and role in PACKED):
-                shapes |= {f"{role}_proj.weight": (width, width), f"{role}_proj.bias": (width,)}
+            if role.name not in self.packed:
+                out, into = self._shape(role, sizes)
+                shapes |= {f"{role.name}_proj.weight": (out, into), f"{role.name}_proj.bias": (out,)}
         return shapes
 
-    def affine(self, values: Mapping[str, Tensor], width: int) -> dict[str, Affine]:
+    def _shape(self, role: Role, sizes: Sizes) -> tuple[int, int]:
+        return math.prod(shape_of(role.out, sizes)), math.prod(shape_of(role.into, sizes))
+
+    def affine(self, values: Mapping[str, Tensor], sizes: Sizes) -> dict[str, Affine]:
         """The layers as the steps take them."""
         layers = {}
         for role in self.roles:
-            if self.fused and role in PACKED:
-                start = PACKED.index(role) * width
-                piece = slice(start, start + width)
-                layers[role] = Affine(values["proj.weight"][piece], values["proj.bias"][piece])
+            if role.name in self.packed:
+                out, _ = self._shape(role, sizes)
+                start = self.packed.index(role.name) * out
+                piece = slice(start, start + out)
+                layers[role.name] = Affine(values[f"{PACKED}.weight"][piece], values[f"{PACKED}.bias"][piece])
             else:
-                layers[role] = Affine(values[f"{role}_proj.weight"], values[f"{role}_proj.bias"])
+                layers[role.name] = Affine(
+                    values[f"{role.name}_proj.weight"], values[f"{role.name}_proj.bias"]
+                )
         return layers
 
 
 @dataclass
 class _Instance:
-    width: int
+    sizes: Sizes
     rate: float
     values: dict[str, Tensor]
+    came: dict[str, Tensor] = field(default_factory=dict)  # all that came in, where there are states
+    turns: tuple[Turn, ...] = ()  # in which it came
 
 
 class OracleCaller:
@@ -98,10 +116,10 @@ class OracleCaller:
     """
 
     def __init__(self, content: KataContent, forms: Sequence[Form] = (), *, fused: bool = False) -> None:
-        self._kata = content.kata
-        self._plan: Plan = content.plan
+        self._signature = content.kata.signature
+        self._family = content.family
         self._variant: Variant = _composed(forms)
-        self._layers = Layers.for_forms(content.kata, forms, fused=fused)
+        self._layers = PlayedLayers.for_forms(content.family, forms, fused=fused)
         self._instances: dict[int, _Instance] = {}
 
     def post(self, request: Request, tensors: dict[str, Tensor] | None, seconds: float) -> Pending:
@@ -120,29 +138,37 @@ class OracleCaller:
         return self._call(request, tensors or {})
 
     def _load(self, request: Load) -> Loaded:
+        asked = self._signature
         constructor = tuple(
-            Argument(name=name, has_default=True, default=default)
-            for name, default in self._kata.constructor.items()
+            Argument(name=wanted.name, has_default=True, default=wanted.default) for wanted in asked.construct
         )
         forward = tuple(
-            Argument(name=name, has_default=place > 0) for place, name in enumerate(self._kata.forward)
+            Argument(name=wanted.name, has_default=wanted.optional or wanted.kind == "number")
+            for wanted in asked.inputs
         )
         return Loaded(
-            class_name=request.class_name,
+            class_name=request.name,
             constructor=constructor,
             forward=forward,
             own_constructor=True,
             own_forward=True,
-            classes=(request.class_name,),
+            classes=(request.name,),
         )
 
     def _build(self, request: Build) -> Built:
-        named = dict(zip(self._kata.constructor, request.args, strict=False)) | request.kwargs
-        width = int(named.get("hidden_dim", self._kata.constructor["hidden_dim"]))
-        rate = float(named.get("dropout_rate", self._kata.constructor.get("dropout_rate", 0.0)))
+        asked = self._signature
+        named = dict(zip((wanted.name for wanted in asked.construct), request.args, strict=False))
+        named |= request.kwargs
+        given = {
+            wanted.axis: int(named[wanted.name])
+            for wanted in asked.construct
+            if wanted.kind == "size" and wanted.name in named
+        }
+        sizes = self._family.sizes({**asked.defaults, **given}) if asked.construct else {}
+        rate = 0.0 if asked.rate is None else float(named.get(asked.rate.name, asked.rate.default or 0.0))
         dtype = torch.float16 if request.half else torch.float32
-        values = {name: torch.zeros(shape, dtype=dtype) for name, shape in self._layers.shapes(width).items()}
-        instance = self._instances[request.instance] = _Instance(width, rate, values)
+        values = {name: torch.zeros(shape, dtype=dtype) for name, shape in self._layers.shapes(sizes).items()}
+        instance = self._instances[request.instance] = _Instance(sizes, rate, values)
         return self._describe(instance)
 
     def _describe(self, instance: _Instance) -> Built:
@@ -165,36 +191,103 @@ class OracleCaller:
             if f"p:{name}" in tensors:
                 instance.values[name] = tensors[f"p:{name}"].to(value.dtype)
         leaves = {name: _leaf(value, cotangent) for name, value in instance.values.items()}
-        x = _leaf(tensors["x"], cotangent)
-        mask = tensors.get("mask")
+        sent = {name[2:]: value for name, value in tensors.items() if name.startswith("i:")}
+        new, sent = sent, self._with_what_came_before(request, sent, instance)
+        inputs = {
+            name: _leaf(value, cotangent if name in request.wanted else None) for name, value in sent.items()
+        }
+        wanted = self._signature.mask
+        mask = None if wanted is None else sent.get(wanted.name)
+        plan = self._family.plan
         context = Context(
-            x=x,
-            layers=self._layers.affine(leaves, instance.width),
+            plan,
+            inputs,
+            self._layers.affine(leaves, instance.sizes),
             mask=mask,
             visible=None if mask is None else mask != 0,
-            training=request.training and not request.calm,
+            sizes=self._family.sizes({**instance.sizes, **self._sizes_of(sent)}),
+            names=self._signature.axes,
+            numbers=request.numbers,
             rate=instance.rate,
-            extra={"output_step": "output" in self._kata.layers.roles},
+            training=request.training and not request.calm,
+            turns=instance.turns if len(instance.turns) > 1 else (),
         )
         try:
             with seeded(request.seed), torch.set_grad_enabled(cotangent is not None):
-                output = run(self._plan, context, self._variant).output
+                output = self._of_the_new(output_of(run(plan, context, self._variant)), new)
         except CRASHES as error:
             return _failure("forward", error), {}
-        reply = {"output": output.detach().clone(), "x_after": tensors["x"]}
-        if mask is not None:
-            reply["mask_after"] = mask
+        reply = {"output": output.detach().clone(), **{f"a:{name}": value for name, value in new.items()}}
         backward = None
         if cotangent is not None and output.requires_grad and output.shape == cotangent.shape:
-            backward = _gradients(output, {"x": x, **leaves}, cotangent, reply)
+            found = {f"d:{name}": inputs[name] for name in request.wanted}
+            found |= {f"g:{name}": value for name, value in leaves.items()}
+            backward = _gradients(output, found, cotangent, reply)
         called = Called(
             returned="tensor",
-            type="Tensor",
+            type="Tensor" if request.returns == 1 else "tuple",
+            length=request.returns,
+            state="dict" if request.keep else "",
             shape=tuple(output.shape),
             training_after=request.training,
             backward=backward,
         )
         return called, reply
+
+    @property
+    def _grows(self) -> str:
+        """The axis along which a state grows from call to call; none where the kata has no state."""
+        return next((wanted.axes for wanted in self._signature.inputs if wanted.kind == "state"), "")
+
+    def _with_what_came_before(
+        self, request: Call, sent: dict[str, Tensor], instance: _Instance
+    ) -> dict[str, Tensor]:
+        """The oracle's state is what came in so far, in all sequences that are under way: it goes in again,
+        and of the output the new part counts. What is kept under a name that is in use begins anew.
+        """
+        axis = self._grows
+        if not axis:
+            return sent
+        use = next(iter(request.states.values()), "")
+        if not use and request.keep in {"", *(turn.keep for turn in instance.turns)}:
+            instance.came, instance.turns = {}, ()
+        joined = dict(sent)
+        for wanted in self._signature.inputs:
+            axes = wanted.axes.split()
+            if wanted.name in instance.came and wanted.name in sent and axis in axes:
+                pair = [instance.came[wanted.name], sent[wanted.name]]
+                joined[wanted.name] = torch.cat(pair, dim=axes.index(axis) - len(axes))
+        start = instance.turns[-1].stop if instance.turns else 0
+        first = self._signature.first
+        count = sent[first.name].shape[first.axes.split().index(axis) - len(first.axes.split())]
+        if not request.keep and not use:
+            return joined  # a call by itself
+        instance.came = joined
+        instance.turns = (*instance.turns, Turn(axis, start, start + count, keep=request.keep, use=use))
+        return joined
+
+    def _of_the_new(self, output: Tensor, new: Mapping[str, Tensor]) -> Tensor:
+        """Of an output over everything that came in so far, the part of this call."""
+        first, axes = self._signature.first, self._signature.first.axes.split()
+        if not self._grows:
+            return output
+        place = axes.index(self._grows) - len(axes)
+        count = new[first.name].shape[place]
+        return output.narrow(place, output.shape[place] - count, count)
+
+    def _sizes_of(self, inputs: Mapping[str, Tensor]) -> dict[str, int]:
+        """The sizes that the inputs have; an axis that broadcasts says nothing."""
+        sizes: dict[str, int] = {}
+        for wanted in self._signature.inputs:
+            if wanted.name in inputs:
+                axes, shape = wanted.axes.split(), inputs[wanted.name].shape
+                if len(axes) == len(shape):
+                    sizes |= {
+                        axis: size
+                        for axis, size in zip(axes, shape, strict=True)
+                        if wanted.kind != "mask" or axis not in sizes
+                    }
+        return sizes
 
 
 def _composed(forms: Sequence[Form]) -> Variant:
@@ -212,13 +305,13 @@ def _leaf(value: Tensor, cotangent: Tensor | None) -> Tensor:
 def _gradients(
     output: Tensor, wanted: Mapping[str, Tensor], cotangent: Tensor, reply: dict[str, Tensor]
 ) -> Failure | None:
-    """Gradients of sum(output * cotangent) into the reply, as `g:<name>`."""
+    """Gradients of sum(output * cotangent) into the reply, under the names of what is wanted."""
     try:
         loss = (output * cotangent.to(output.dtype)).sum()
         found = torch.autograd.grad(loss, list(wanted.values()), allow_unused=True)
     except CRASHES as error:
         return _failure("backward", error)
-    reply |= {f"g:{name}": value for name, value in zip(wanted, found, strict=True) if value is not None}
+    reply |= {name: value for name, value in zip(wanted, found, strict=True) if value is not None}
     return None
 
 

@@ -7,7 +7,7 @@ passed".
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,6 @@ import pytest
 
 from grader.catalog import Kata
 from grader.errors import GraderFault
-from grader.judge.bench import Bench
 from grader.judge.blame import Blame
 from grader.judge.candidate import Candidate
 from grader.judge.checks import ATTRIBUTE, CheckFailed, CheckInfo, NotReached
@@ -26,6 +25,7 @@ from grader.judge.content import Label
 from grader.judge.delegation import Delegation
 from grader.judge.dropout import DropoutMeter
 from grader.judge.gradients import GradientMeter
+from grader.judge.instruments import Bench
 from grader.judge.steps import Steps
 from grader.judge.variations import Variations
 from grader.judge.xray import XRay
@@ -58,6 +58,7 @@ class JudgePlugin:
 
     module: ModuleType
     bench: Bench
+    told: Callable[[int, int], None] | None = None
     outcomes: list[Outcome] = field(default_factory=list)
     collected: list[str] = field(default_factory=list)
 
@@ -116,6 +117,8 @@ class JudgePlugin:
             info: CheckInfo = getattr(item.obj, ATTRIBUTE)  # type: ignore[attr-defined]
             raised = call.excinfo.value if call.excinfo is not None else None
             self.outcomes.append(Outcome(item.name, info, raised))
+            if self.told is not None:
+                self.told(len(self.outcomes), len(self.collected))
         return report
 
 
@@ -142,12 +145,15 @@ class ChecksModule(pytest.Module):
         return self.loaded
 
 
-def run_checks(module: ModuleType, bench: Bench) -> tuple[Outcome, ...]:
+def run_checks(
+    module: ModuleType, bench: Bench, told: Callable[[int, int], None] | None = None
+) -> tuple[Outcome, ...]:
     """Run every check of the module once; exactly those that were collected must have an outcome.
 
-    A check that raises anything but its own verdicts is broken, which is a fault of the grader.
+    A check that raises anything but its own verdicts is broken, which is a fault of the grader. `told` is
+    called after each.
     """
-    plugin = JudgePlugin(module, bench)
+    plugin = JudgePlugin(module, bench, told)
     assert module.__file__ is not None
     folder = Path(module.__file__).parent
     # Without confcutdir pytest walks down from the file system's root, with a look at each neighbour.

@@ -1,119 +1,184 @@
-"""Inputs that tell everything apart: shapes, masks and rates against the blind spots of single probes.
+"""Inputs of one call as recipes, and the tensors drawn from them: the same for the same seed.
 
-No width equals 64, a seq_len or a batch; no rate is 0.5; batches, lengths and widths differ from each
-other and are not all 1; masks are asymmetric and differ from sample to sample.
+Which probes tell everything apart is for a family to say (`grader.judge.family`): no size equals another in
+the standard one, no rate is 0.5, masks are asymmetric and differ from sample to sample.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
-WIDTH = 16
-OTHER_WIDTH = 6
-THIRD_WIDTH = 10
-ODD_WIDTH = 9
+from grader.signature import Input, Signature, Sizes, shape_of
+
 RATE = 0.35
 OTHER_RATE = 0.15
 HIGH_RATE = 0.6
 
 
 @dataclass(frozen=True)
-class Probe:
-    """One input of forward, as a recipe. `mask` names the shape: "bss", "b1s", "1ss", "ss" or None."""
+class MaskSpec:
+    """A mask: its axes, `1` where it broadcasts, and its dtype. 0 hides."""
 
-    name: str
-    batch: int
-    seq_len: int
-    width: int = WIDTH
-    mask: str | None = None
+    axes: str
     dtype: torch.dtype = torch.bool
     open_rows: bool = False  # the first query of each sample sees everything
     open_samples: int = 0  # in so many samples, the first ones, nothing is hidden
 
-    @property
-    def says(self) -> str:
-        """For people: "x (3, 5, 12), bool mask (3, 5, 5)"."""
-        text = f"x {(self.batch, self.seq_len, self.width)}"
-        if self.mask is None:
-            return text
-        text = f"{text}, {str(self.dtype).removeprefix('torch.')} mask {self.mask_shape}"
-        if not self.open_samples:
-            return text
-        return f"{text} that hides nothing" + (
-            " of the first sample" if self.open_samples < self.batch else ""
-        )
+
+@dataclass(frozen=True)
+class Turn:
+    """One of several calls on one instance: the slice of each input along its axis, and which state goes in.
+
+    What is returned as state is kept under `keep`, and handed to the call whose `use` names it.
+    """
+
+    axis: str
+    start: int
+    stop: int
+    keep: str = ""
+    use: str = ""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One input of a call, as a recipe. Two probes of a family never have the same name.
+
+    Explanations are sought on probes of stage 0 first, then on those of stage 1, which show more: a mask, or
+    logits that overflow. A `thin` probe says little; it sieves last. The inputs have the axes that the
+    signature gives them, unless `axes` says otherwise; `change` makes something special of what was drawn.
+    """
+
+    name: str
+    sizes: Sizes
+    mask: MaskSpec | None = None
+    stage: int = 0
+    traced: bool = False
+    thin: bool = False
+    axes: Mapping[str, str] = field(default_factory=dict)
+    dtypes: Mapping[str, torch.dtype] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    change: Mapping[str, Callable[[Tensor], Tensor]] = field(default_factory=dict)
+    turns: tuple[Turn, ...] = ()
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     @property
-    def mask_shape(self) -> tuple[int, ...]:
-        b, s = self.batch, self.seq_len
-        return {"bss": (b, s, s), "b1s": (b, 1, s), "1ss": (1, s, s), "ss": (s, s)}[self.mask or "bss"]
+    def in_calls(self) -> str:
+        """For people: "in calls of 3, 1 and 3"."""
+        *some, last = (str(turn.stop - turn.start) for turn in self.turns)
+        return f"in calls of {', '.join(some)} and {last}" if some else f"in a call of {last}"
+
+    def named(self, name: str, **changes: object) -> Probe:
+        """The same under another name, so with other numbers."""
+        return replace(self, name=name, **changes)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """The tensors of a probe. `visible` is the mask as bool."""
+    """The tensors of a probe, under the names of the signature. `visible` is its mask as bool."""
 
     probe: Probe
-    x: Tensor
-    mask: Tensor | None
-    visible: Tensor | None
+    sizes: Sizes
+    inputs: Mapping[str, Tensor]
+    first: str  # the name of what people mean by the input
+    mask_name: str = ""
+    visible: Tensor | None = None
+
+    @property
+    def x(self) -> Tensor:
+        return self.inputs[self.first]
+
+    @property
+    def mask(self) -> Tensor | None:
+        return self.inputs.get(self.mask_name)
+
+    def but(self, *, visible: Tensor | None = None, **inputs: Tensor) -> Drawn:
+        """With other tensors in place of some; of a mask, what it shows."""
+        masks = {} if visible is None else {self.mask_name: visible}
+        shown = self.visible if visible is None else visible
+        return replace(self, inputs={**self.inputs, **inputs, **masks}, visible=shown)
+
+    def unmasked(self) -> Drawn:
+        """Without the mask."""
+        inputs = {name: value for name, value in self.inputs.items() if name != self.mask_name}
+        return replace(self, inputs=inputs, visible=None)
+
+    @property
+    def floats(self) -> dict[str, Tensor]:
+        """The inputs that gradients can reach."""
+        return {
+            name: value
+            for name, value in self.inputs.items()
+            if value.is_floating_point() and name != self.mask_name
+        }
+
+    @property
+    def says(self) -> str:
+        """For people: "x (3, 5, 12), bool mask (3, 5, 5)"."""
+        parts = []
+        for name, value in self.inputs.items():
+            kind = str(value.dtype).removeprefix("torch.")
+            shape = tuple(value.shape)
+            if name == self.mask_name:
+                parts.append(f"{kind} mask {shape}")
+            else:
+                parts.append(f"{name} {shape}" + (f" of {kind}" if value.dtype != torch.float32 else ""))
+        parts += [f"{name}={number:g}" for name, number in self.probe.numbers.items()]
+        if self.probe.turns:
+            parts.append(self.probe.in_calls)
+        return ", ".join(parts) + self._what_the_mask_hides
+
+    @property
+    def _what_the_mask_hides(self) -> str:
+        spec, mask = self.probe.mask, self.mask
+        if spec is None or mask is None or not spec.open_samples:
+            return ""
+        return " that hides nothing" + (" of the first sample" if spec.open_samples < len(self.x) else "")
 
 
-UNMASKED = (
-    Probe("base", 3, 5),
-    Probe("longer_than_wide", 2, 7, OTHER_WIDTH),
-    Probe("one_sample", 1, 4, THIRD_WIDTH),
-    Probe("one_token", 2, 1),
-    Probe("six_tokens", 4, 6),
-)
-
-MASKED = (
-    Probe("mask_bss_bool", 3, 5, mask="bss"),
-    *(
-        Probe(f"mask_{shape}_{name}", 3, 5, mask=shape, dtype=dtype)
-        for shape in ("bss", "b1s", "1ss", "ss")
-        for name, dtype in (("bool", torch.bool), ("int", torch.int64), ("float", torch.float32))
-        if (shape, name) != ("bss", "bool")
-    ),
-    Probe("mask_open_rows", 2, 4, THIRD_WIDTH, mask="bss", open_rows=True),
-    Probe("mask_longer_than_wide", 2, 7, OTHER_WIDTH, mask="bss", dtype=torch.int64),
-)
-
-
-# What an answer that is right on those may still get wrong. These only confirm: nothing is explained by them.
-FURTHER_UNMASKED = (
-    Probe("square", 2, OTHER_WIDTH, OTHER_WIDTH),
-    Probe("long", 1, 72, OTHER_WIDTH),
-    Probe("odd_width", 2, 3, ODD_WIDTH),
-)
-FURTHER_MASKED = (
-    *(
-        Probe(f"mask_bss_{name}", 3, 5, mask="bss", dtype=dtype)
-        for name, dtype in (("byte", torch.uint8), ("short", torch.int32), ("half", torch.float16))
-    ),
-    Probe("mask_open_sample", 3, 4, mask="bss", dtype=torch.int64, open_samples=1),
-    Probe("mask_hides_nothing", 2, 3, mask="b1s", open_samples=2),
-    Probe("mask_like_padding", 4, 4, ODD_WIDTH, mask="ss", dtype=torch.int64),  # also (B, S)
-)
-
-
-def draw(probe: Probe, seed: int) -> Drawn:
-    """The probe's tensors; the same for the same seed."""
+def draw(probe: Probe, signature: Signature, sizes: Sizes, seed: int) -> Drawn:
+    """The probe's tensors. `sizes` are those of all axes."""
     generator = torch.Generator().manual_seed(_mix(seed, probe.name))
-    x = torch.randn(probe.batch, probe.seq_len, probe.width, generator=generator)
-    if probe.mask is None:
-        return Drawn(probe, x, None, None)
-    visible = draw_mask(probe.mask_shape, generator)
-    if probe.open_rows:
+    inputs: dict[str, Tensor] = {}
+    visible = None
+    mask = signature.mask
+    for wanted in signature.inputs:
+        if wanted is mask:
+            if probe.mask is not None:
+                visible = _visible(probe.mask, sizes, generator)
+                inputs[wanted.name] = visible.to(probe.mask.dtype)
+        elif wanted.is_tensor:
+            value = _drawn(wanted, shape_of(probe.axes.get(wanted.name, wanted.axes), sizes), generator)
+            value = probe.change.get(wanted.name, _as_it_is)(value)
+            inputs[wanted.name] = value.to(probe.dtypes.get(wanted.name, value.dtype))
+    return Drawn(probe, sizes, inputs, signature.first.name, mask.name if mask else "", visible)
+
+
+def _as_it_is(value: Tensor) -> Tensor:
+    return value
+
+
+def _drawn(wanted: Input, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    if wanted.kind == "ids":
+        return torch.arange(shape[-1]).expand(shape).clone()
+    return torch.randn(shape, generator=generator)
+
+
+def _visible(spec: MaskSpec, sizes: Sizes, generator: torch.Generator) -> Tensor:
+    shape = shape_of(spec.axes, sizes)
+    visible = draw_mask(shape, generator, per_sample=spec.axes.startswith("B"))
+    if spec.open_rows:
         visible[..., 0, :] = True
-    visible[: probe.open_samples] = True
-    return Drawn(probe, x, visible.to(probe.dtype), visible)
+    visible[: spec.open_samples] = True
+    return visible
 
 
-def draw_mask(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+def draw_mask(shape: tuple[int, ...], generator: torch.Generator, *, per_sample: bool = True) -> Tensor:
     """A bool mask with at least one visible and one hidden key in each row, and no symmetry."""
     while True:
         visible = torch.rand(shape, generator=generator) < 0.6
@@ -121,28 +186,25 @@ def draw_mask(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
         mixed = bool(rows.any(dim=-1).all() and (~rows).any(dim=-1).all())
         square = visible if shape[-2] == shape[-1] else None
         lopsided = square is None or not torch.equal(square, square.mT)
-        samples = visible if visible.dim() == 3 and shape[0] > 1 else None
+        samples = visible if per_sample and shape[0] > 1 else None
         varied = samples is None or not torch.equal(samples[0], samples[1])
-        if mixed and lopsided and varied:
+        if (mixed or shape[-1] == 1) and lopsided and varied:
             return visible
 
 
-def draw_parameters(shapes: dict[str, tuple[int, ...]], width: int, seed: int) -> dict[str, Tensor]:
-    """Values for weights (standard deviation 0.8/√hidden_dim) and biases (0.4).
+def draw_parameters(
+    shapes: Mapping[str, tuple[tuple[int, ...], int | None]], name: str, seed: int
+) -> dict[str, Tensor]:
+    """Values for weights (standard deviation 0.8/√fan_in) and for what has no fan-in: biases (0.4).
 
     So logits spread by about 0.8: enough to tell every mistake, and not so much that a mask leaves a row with
     next to no weight, where a right answer's `w / (w.sum() + 1e-8)` would part from the formula.
     """
-    generator = torch.Generator().manual_seed(_mix(seed, f"parameters {width}"))
-    spread = 0.8 / width**0.5
+    generator = torch.Generator().manual_seed(_mix(seed, f"parameters {name}"))
     return {
-        name: torch.randn(shape, generator=generator) * (spread if _is_weight(shape, width) else 0.4)
-        for name, shape in shapes.items()
+        parameter: torch.randn(shape, generator=generator) * (0.8 / fan_in**0.5 if fan_in else 0.4)
+        for parameter, (shape, fan_in) in shapes.items()
     }
-
-
-def _is_weight(shape: tuple[int, ...], width: int) -> bool:
-    return sum(size >= width for size in shape) >= 2
 
 
 def _mix(seed: int, name: str) -> int:

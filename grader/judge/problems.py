@@ -5,10 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from grader.judge.blame import Blame
 from grader.judge.candidate import Candidate
 from grader.judge.channel import WorkerLost
-from grader.judge.crashes import name_of
 from grader.judge.observations import Observation
 from grader.judge.wording import sentence
 from grader.protocol import Failure
@@ -29,42 +27,7 @@ def mistake_behind(problem: Problem, candidate: Candidate) -> str | None:
     """The label of the mistake that made the code raise, where a rule knows it."""
     if not isinstance(problem, Failure):
         return None
-    loaded = candidate.loaded
-    if (
-        loaded is not None
-        and problem.stage == "build"
-        and problem.type == "TypeError"
-        and not loaded.own_constructor
-    ):
-        return "init_misnamed"
-    if (
-        loaded is not None
-        and problem.stage == "build"
-        and problem.type == "TypeError"
-        and not loaded.constructor
-    ):
-        return "hard_coded_sizes"  # the constructor takes no width at all
-    if loaded is not None and not loaded.own_forward and problem.type == "NotImplementedError":
-        return "forward_missing"
-    return name_of(problem)
-
-
-def backward_mistake(problem: Problem, blame: Blame) -> str | None:
-    """Why backward raised."""
-    if isinstance(problem, Failure) and "floor" in problem.text:
-        return "floor_division_scale"
-    label = name_of(problem) if isinstance(problem, Failure) else None
-    return label or ("inplace_breaks_backward" if blame.in_place() else None)
-
-
-def missing_mistake(blame: Blame) -> str:
-    """Why a gradient does not arrive, by the calls that were seen."""
-    calls = {entry.call for entry in blame.trace}
-    if calls & {"round", "round_"}:
-        return "round_output"
-    if calls & {"floor_divide", "__floordiv__", "floor"}:
-        return "floor_division_scale"
-    return "gradient_detached"
+    return candidate.content.known.behind(problem, candidate.loaded)
 
 
 def difference(candidate: Candidate, seen: Observation) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.catalog import Concept, Kata
-from grader.judge.bench import Bench
 from grader.judge.checks import END_TO_END, CheckFailed, NotReached
+from grader.judge.instruments import Bench
 from grader.judge.lines import line_for
 from grader.judge.plugin import Outcome
 from grader.records import CheckRecord, ConceptRecord, Status, Verdict

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import ModuleType
 
 import msgspec
@@ -14,35 +15,32 @@ import grader
 from grader.catalog import Catalog, Kata
 from grader.errors import ConfinementUnavailable, GraderFault
 from grader.handles import WorkerHandle
-from grader.judge.ahead import ask_ahead
-from grader.judge.bench import Bench
 from grader.judge.candidate import Caller, Candidate
 from grader.judge.channel import Channel, WorkerLost
-from grader.judge.checks import NotReached
 from grader.judge.comments import shape_comments
 from grader.judge.content import KataContent, load_content
 from grader.judge.diagnose import diagnose, diagnose_problem, spoken
+from grader.judge.hunt import hunted, nothing_told
+from grader.judge.instruments import Bench
 from grader.judge.notes import notes
-from grader.judge.plain import plain_grade
+from grader.judge.pictures import pictures
 from grader.judge.plugin import Outcome, run_checks
-from grader.judge.probes import WIDTH
+from grader.judge.prefetch import ask_ahead
+from grader.judge.sanitize import plain_grade
 from grader.judge.scoring import check_records, concept_records, reason, verdict
+from grader.judge.unfinished import with_todos
 from grader.judge.wording import sentence
-from grader.judge.xray import Map
-from grader.protocol import Failure
+from grader.protocol import Failure, TraceEntry
 from grader.records import (
-    AttentionMap,
-    ConceptRecord,
     Environment,
     Grade,
+    Planted,
     SourceRecord,
     Submission,
     TraceStep,
 )
 
 MAX_STEPS = 60
-MAKING_WEIGHTS = frozenset({"mask", "normalise", "drop"})
-AFTER_THE_WEIGHTS = frozenset({"mix", "output"})
 
 
 def judge(
@@ -53,19 +51,24 @@ def judge(
     *,
     seed: int,
     total_seconds: float,
+    planted: tuple[Planted, ...] = (),
     loaded: Sequence[KataContent] = (),
+    told: Callable[[int, int], None] | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Grade:
-    """Grade through a running worker; ends the worker whatever happens. Content that is `loaded` stays so."""
+    """Grade through a running worker; ends the worker whatever happens. Content that is `loaded` stays so.
+
+    `told` is called after every check, with the number of those done and of all.
+    """
     started = clock()
     torch.set_num_threads(1)
     channel = Channel(handle, total_seconds, stretch=max(1.0, total_seconds / kata.deadlines.total))
     try:
-        isolation = _isolation(channel)
+        isolation = admitted(channel)
         content = next((known for known in loaded if known.kata == kata), None)
         if content is None:
             content = load_content(kata, catalog)
-        graded = judge_caller(submission, content, channel, seed)
+        graded = judge_caller(submission, content, channel, seed, planted, run=partial(run_checks, told=told))
         channel.settle()
         _had_its_time(channel)
     finally:
@@ -94,7 +97,7 @@ def _had_its_time(channel: Channel) -> None:
         )
 
 
-def _isolation(channel: Channel) -> str:
+def admitted(channel: Channel) -> str:
     """What confines the worker, in words; raises `GraderFault` when it is not there or not as asked for."""
     try:
         confined = channel.greeting()
@@ -115,14 +118,26 @@ def judge_caller(
     content: KataContent,
     caller: Caller,
     seed: int,
+    planted: tuple[Planted, ...] = (),
     *,
     run: Callable[[ModuleType, Bench], tuple[Outcome, ...]] = run_checks,
 ) -> Grade:
     """Grade whatever answers the requests: a worker, or the oracle playing a candidate."""
-    candidate = Candidate(content, caller, seed, submission.source, submission.name)
-    text = candidate.text
-    bench = Bench.around(candidate, text)
-    source = SourceRecord(name=submission.name, sha256=submission.sha256, text=text)
+    candidate = Candidate(content, caller, seed, submission.source, submission.name, planted)
+    bench = Bench.around(candidate, candidate.text)
+    grade = _judged(submission, content, candidate, bench, seed, run)
+    return with_todos(grade, candidate)
+
+
+def _judged(
+    submission: Submission,
+    content: KataContent,
+    candidate: Candidate,
+    bench: Bench,
+    seed: int,
+    run: Callable[[ModuleType, Bench], tuple[Outcome, ...]],
+) -> Grade:
+    source = SourceRecord(name=submission.name, sha256=submission.sha256, text=candidate.text)
     problem = candidate.load_problem or candidate.rig().problem
     if problem is not None:
         known = diagnose_problem(bench, problem, dict(content.labels)) if isinstance(problem, Failure) else ()
@@ -132,9 +147,10 @@ def judge_caller(
             seed=seed,
             reason=sentence(problem, submission.name),
             max_points=content.kata.max_points,
-            concepts=_untouched(content.kata),
+            concepts=content.kata.untouched,
             diagnosis=known,
             source=source,
+            room=nothing_told(candidate.planted),
         )
     ask_ahead(bench)
     return _checked(content, bench, seed, source, run(content.checks, bench))
@@ -149,8 +165,9 @@ def _checked(
     result = verdict(checks)
     clean = all(check.status == "passed" for check in checks if check.concept not in _optional(kata))
     found = () if clean else diagnose(bench, outcomes)
+    family = bench.candidate.family
     comments = shape_comments(
-        bench.blame.source.lines, bench.blame.unmasked, {"batch": 3, "seq_len": 5, "hidden_dim": WIDTH}
+        bench.blame.source.lines, bench.blame.unmasked, bench.candidate.sizes, family.words
     )
     return Grade(
         kata=kata.id,
@@ -163,10 +180,11 @@ def _checked(
         checks=checks,
         diagnosis=found,
         notes=notes(bench, comments, passed=result == "passed"),
-        trace=_steps(bench),
+        trace=trace_steps(bench.blame.trace),
         shape_comments=comments,
-        maps=() if result == "passed" else _maps(bench),
+        maps=() if result == "passed" else pictures(bench),
         source=source,
+        room=hunted(bench, outcomes, passed=result == "passed"),
     )
 
 
@@ -174,52 +192,9 @@ def _optional(kata: Kata) -> set[str]:
     return {concept.id for concept in kata.concepts if not concept.required}
 
 
-def _untouched(kata: Kata) -> tuple[ConceptRecord, ...]:
-    return tuple(
-        ConceptRecord(
-            id=concept.id,
-            title=concept.title,
-            points=0,
-            max_points=concept.points,
-            status="not_reached",
-            required=concept.required,
-        )
-        for concept in kata.concepts
-    )
-
-
-def _steps(bench: Bench) -> tuple[TraceStep, ...]:
+def trace_steps(trace: Sequence[TraceEntry]) -> tuple[TraceStep, ...]:
+    """The first calls of a trace, as a report shows them."""
     return tuple(
         TraceStep(line=entry.line, call=entry.call, inputs=entry.inputs, output=entry.output)
-        for entry in bench.blame.trace[:MAX_STEPS]
+        for entry in trace[:MAX_STEPS]
     )
-
-
-def _maps(bench: Bench) -> tuple[AttentionMap, ...]:
-    """The first sample's attention map beside the expected one, under a mask where the kata has one.
-
-    None where what was measured is no picture of the weights: where a step after them is wrong, and where its
-    rows are none that softmax gives though nothing says that softmax is wrong.
-    """
-    try:
-        masked = bench.candidate.kata.takes_mask
-        found = bench.xray.masked if masked else bench.xray.plain
-    except NotReached:
-        return ()
-    explanation = bench.steps.explanation
-    wrong = {step for form in explanation.forms for step in form.steps} if explanation is not None else set()
-    if wrong & AFTER_THE_WEIGHTS or not (found.rows_are_weights or wrong & MAKING_WEIGHTS):
-        return ()
-    title = "Attention weights under a mask" if masked else "Attention weights"
-    return (_map(title, found),)
-
-
-def _map(title: str, found: Map) -> AttentionMap:
-    def rows(weights: torch.Tensor) -> tuple[tuple[float | None, ...], ...]:
-        return tuple(
-            tuple(round(float(value), 4) if bool(torch.isfinite(value)) else None for value in row)
-            for row in weights[0]
-        )
-
-    hidden = () if found.visible is None else tuple(tuple(bool(v) for v in row) for row in ~found.visible[0])
-    return AttentionMap(title=title, expected=rows(found.expected), actual=rows(found.actual), hidden=hidden)

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from grader.lexing import pieces
+
 MAX_DEFINITIONS = 500  # that a missing one is compared with
 MAX_NAME = 80
 MAX_NAMES = 24  # of one line, whose definitions are looked for
@@ -30,7 +32,7 @@ class Source:
         return self.lines[line - 1] if line is not None and 0 < line <= len(self.lines) else ""
 
     def find(self, pattern: str) -> int | None:
-        """The first line of code (not a comment) that matches."""
+        """The first line of code (no comment, no docstring) that matches."""
         return self._first(re.compile(pattern).search, 0)
 
     def find_in_forward(self, pattern: str) -> int | None:
@@ -83,8 +85,8 @@ class Source:
         return next(reversed(plain or list(bare.values())), None)
 
     def code(self, line: int | None) -> str:
-        """The line without its comment; of a very long one its beginning."""
-        return self.text(line)[:LONG_LINE].partition("#")[0]
+        """The line without its comment, none of a docstring; of a very long one its beginning."""
+        return "" if line is None or not 0 < line <= len(self._codes) else self._codes[line - 1][:LONG_LINE]
 
     def names_on(self, line: int | None) -> list[str]:
         """The names on a line, `self.name` as one, the first ones of many."""
@@ -100,12 +102,13 @@ class Source:
         return above or (first if name.startswith("self.") else None)
 
     def changes_in_place(self, name: str) -> int | None:
-        """Where the argument `name` of forward is changed: `x += …`, `x[…] = …`, `x.add_(…)`."""
+        """Where the argument `name` of forward or of a function is changed: `x += …`, `x.add_(…)`."""
         if not name.isidentifier():
             return None  # a worker tells it
         n = re.escape(name)
         assigned = rf"^\s*{n}\s*(\[.*\]\s*=[^=]|(\[.*\]\s*)?[-+*/]{{1,2}}=)"
-        return self.find_in_forward(rf"{assigned}|\b{n}(\[.{{0,80}}\])?(\.data)?\.\w{{1,40}}_\(")
+        changed = re.compile(rf"{assigned}|\b{n}(\[.{{0,80}}\])?(\.data)?\.\w{{1,40}}_\(")
+        return self._first(changed.search, self._body_of_forward() or 0)
 
     def written_size(self) -> int | None:
         """The line with the largest whole number that is no default of a signature."""
@@ -128,7 +131,12 @@ class Source:
 
     @cached_property
     def _codes(self) -> tuple[str, ...]:
-        return tuple(line.partition("#")[0] for line in self.lines)
+        """The lines without what is not run: comments and docstrings."""
+        read = (
+            "\n" * part.count("\n") if kind in ("comment", "docstring") else part
+            for kind, part in pieces("\n".join(self.lines))
+        )
+        return tuple("".join(read).split("\n"))
 
     def _code(self, after: int) -> Iterator[tuple[int, str]]:
         return enumerate(itertools.islice(self._codes, after, None), after + 1)

@@ -21,19 +21,9 @@ from grader.judge.evidence import prefer
 from grader.judge.explain import Explanation, explain, features_of, overwritten
 from grader.judge.observations import Observation
 from grader.judge.oracle import Form, attempt, compose, same
+from grader.judge.planted import explain_planted
 from grader.judge.wording import sentence
 from grader.protocol import TraceEntry
-
-CONCEPT_OF_STEP = {
-    "project": "projections",
-    "scores": "scores",
-    "scale": "scale",
-    "mask": "mask",
-    "normalise": "softmax",
-    "drop": "dropout",
-    "mix": "mix",
-    "output": "mix",
-}
 
 
 @dataclass(frozen=True)
@@ -63,8 +53,19 @@ class Steps:
         if self.right:
             assert self._candidate.layout is not None
             return Explanation((), self._candidate.layout)
+        if self.planted:
+            return self._in_its_mode(self.planted[0])
         found = explain(self._candidate)
-        return None if found is None else self._in_its_mode(prefer(found, self.trace))
+        return (
+            None
+            if found is None
+            else self._in_its_mode(prefer(found, self.trace, self._candidate.content.known))
+        )
+
+    @cached_property
+    def planted(self) -> tuple[Explanation, ...]:
+        """Of a bug hunt: every explanation by what was planted, and as little else as will do."""
+        return explain_planted(self._candidate) if self._candidate.planted else ()
 
     def _in_its_mode(self, found: Explanation) -> Explanation:
         """The explanation of eval mode; what is right in training is a mistake of one mode only."""
@@ -103,21 +104,21 @@ class Steps:
     @property
     def trace(self) -> tuple[TraceEntry, ...]:
         """The calls of the traced probes: with the mask where there is one, else without."""
-        for name in ("mask_bss_bool", "mask_bss_int", "base"):
-            for seen in self._candidate.observations:
-                if seen.probe.name == name and seen.called is not None and seen.called.trace:
-                    return seen.called.trace
+        traced = [seen for seen in self._candidate.observations if seen.probe.traced]
+        for seen in sorted(traced, key=lambda seen: -seen.probe.stage):
+            if seen.called is not None and seen.called.trace:
+                return seen.called.trace
         return ()
 
     def concept_of(self, form: Form) -> str:
         """The concept that a mistake costs; a kata without it charges the step's own."""
         own = {concept.id for concept in self._candidate.kata.concepts}
         label = self._candidate.content.labels.get(form.label)
-        by_step = next(CONCEPT_OF_STEP[step] for step in form.steps)
+        by_step = self._candidate.family.plan[next(iter(form.steps))].concept
         if label is None or label.concept not in own:
             return by_step
-        # "Something more than the formula" can stand at any step; where it stands is what it costs.
-        return by_step if label.concept == "mix" and by_step in ("projections", "softmax") else label.concept
+        roams = by_step in self._candidate.content.known.roaming.get(label.concept, ())
+        return by_step if roams else label.concept
 
     def is_wrong_at(self, step: str) -> bool:
         """Whether the explanation has a mistake at this step of the formula."""
@@ -135,9 +136,10 @@ class Steps:
         if concept == "mask" and not wrong and self._masks_unexplained:
             self._by_measurement(expected, measure)
             return
-        if explanation.layout.borrowed and concept == "projections" and not wrong:
+        borrowing = self._candidate.content.known.borrowing
+        if explanation.layout.borrowed and concept == borrowing.concept and not wrong:
             fail(
-                "Query, key and value do not have a layer each.",
+                borrowing.sentence,
                 expected=expected,
                 actual=", ".join(
                     f"the {role} has no layer of its own" for role in explanation.layout.borrowed

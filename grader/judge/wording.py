@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import signal
 
-from grader.judge.calls import PRODUCTS
 from grader.judge.channel import WorkerLost
 from grader.protocol import Failure
+
+PRODUCTS = frozenset({"matmul", "bmm", "mm", "einsum", "baddbmm", "tensordot", "__matmul__", "__rmatmul__"})
 
 STAGES = {
     "load": "while the file was being loaded",
@@ -41,9 +42,13 @@ def sentence(problem: Failure | WorkerLost, file_name: str) -> str:
 def _what(failure: Failure) -> str:
     text = " ".join(failure.text.split())[:400]
     if failure.type == "ClassMissing":
-        return _class_missing(failure)
+        return _missing_from_the_file(failure, "class", "nn.Module")
     if failure.type == "NotAModule":
         return f"{failure.name} is not a subclass of nn.Module. Write `class {failure.name}(nn.Module):`."
+    if failure.type == "FunctionMissing":
+        return _missing_from_the_file(failure, "function", "function")
+    if failure.type == "NotAFunction":
+        return f"{failure.name} is no function. Write `def {failure.name}(…):`."
     stop = "" if text.endswith((".", "?", "!")) else "."
     if failure.type in ("SyntaxError", "IndentationError", "TabError"):
         return f"{failure.type}: {text}{stop}"
@@ -130,9 +135,9 @@ def _dotted(failure: Failure, near: str) -> str:
     return f"self.{near}" if failure.owner == "self" else near
 
 
-def _class_missing(failure: Failure) -> str:
-    found = f" It defines {', '.join(failure.classes)}." if failure.classes else " It defines no nn.Module."
-    return f"there is no class {failure.name} in the file.{found} Name your class {failure.name}."
+def _missing_from_the_file(failure: Failure, what: str, kind: str) -> str:
+    found = f" It defines {', '.join(failure.classes)}." if failure.classes else f" It defines no {kind}."
+    return f"there is no {what} {failure.name} in the file.{found} Name your {what} {failure.name}."
 
 
 def _lost(lost: WorkerLost) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.catalog import Kata
 from grader.judge.content import PACKAGE, Example, KataContent
 from grader.linting.files import PAPERS, open_todos
-from grader.linting.plays import own_concept_of_label, trial_of
+from grader.linting.oracle_trials import own_concept_of_label, trial_of
 from grader.linting.records import Problem, Trial
 from grader.records import Grade, Submission
 
@@ -108,11 +108,11 @@ def problems_of_gate(answer: Answer, grade: Grade) -> Iterator[Problem]:
     label = answer.example.label
     status = next((check.status for check in grade.checks if check.id == label), None)
     if status != "failed":
-        found = f"The gate {label} {status}," if status else f"There is no gate {label},"
         yield Problem(
             path=answer.path,
-            message=f"{found} though it must reject: {_difference(answer.example)}.",
-            fix="Put the check back, or mend it; a kata that cannot have it says so by GATES of its own.",
+            message=f"The gate {label} {status or 'was not asked'}, though it must reject:"
+            f" {difference(answer.example)}.",
+            fix="Mend the check; a kata that cannot have it says so by GATES of its own.",
         )
 
 
@@ -120,13 +120,14 @@ def trial_of_example(content: KataContent, answer: Answer, grade: Grade) -> Tria
     """What became of an example."""
     assert answer.example is not None
     label = answer.example.label
-    what = _difference(answer.example)
+    what = difference(answer.example)
     if answer.right:
         return trial_of(grade, None, f"{label}: {what}")
     return trial_of(grade, label, what, own_concept_of_label(content, label))
 
 
-def _difference(example: Example) -> str:
+def difference(example: Example) -> str:
+    """What the example changes, in words."""
     return " and ".join(_shortened(new or f"without {old}") for old, new in example.edits)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import msgspec
 
-from grader.catalog import Catalog, content_root
+from grader.catalog import Catalog, own_or_ours
 from grader.errors import GraderFault
 from grader.linting.records import Trial
 from grader.records import Record
@@ -47,10 +48,19 @@ class Exceptions(Record):
         )
 
 
-def load_exceptions(catalog: Catalog) -> Exceptions:
-    """`katas/common/exceptions.toml` of the content, else ours."""
-    own = catalog.root / "katas" / "common" / "exceptions.toml"
-    path = own if own.is_file() else content_root() / "katas" / "common" / "exceptions.toml"
+def load_exceptions(catalog: Catalog, pack: str = "") -> Exceptions:
+    """`katas/common/exceptions.toml` of the content, else ours; with those of a pack."""
+    found = _read(own_or_ours(catalog.root, "common/exceptions.toml"))
+    for path in (one.root / "katas/common/exceptions.toml" for one in catalog.packs if one.name == pack):
+        if path.is_file():
+            own = _read(path)
+            found = Exceptions(
+                synonyms=(*found.synonyms, *own.synonyms), also_costs=(*found.also_costs, *own.also_costs)
+            )
+    return found
+
+
+def _read(path: Path) -> Exceptions:
     try:
         return msgspec.toml.decode(path.read_bytes(), type=Exceptions)
     except (OSError, msgspec.DecodeError) as error:

@@ -21,13 +21,17 @@ FILES = frozenset(
         "brief.md",
         "checks.py",
         "clarify.toml",
+        "family.py",
         "hints.md",
         "kata.toml",
         "mistakes.py",
         "questions.toml",
     }
 )
+OWN = frozenset({"example.md", "mistakes.toml", "rooms"})  # that a kata may have
 CACHE = "__pycache__"
+OPEN = "TODO: "  # what an author has not written yet
+_QUOTES = " \"'*#`"
 FEWEST_HINTS = 3
 FEWEST_QUESTIONS = 5
 
@@ -43,14 +47,25 @@ def problems_of_files(kata: Kata, catalog: Catalog) -> tuple[Problem, ...]:
     )
 
 
-def stray_solutions(catalog: Catalog) -> Iterator[Problem]:
-    """Files among the solutions that answer no kata."""
-    known = {kata.solution.name for kata in catalog.katas} | {CACHE}
-    for path in sorted((catalog.root / "solutions").glob("*")):
+def stray_solutions(catalog: Catalog, root: Path | None = None) -> Iterator[Problem]:
+    """Files among the solutions below `root` (default: ours) that answer no kata."""
+    folder = (root or catalog.root) / "solutions"
+    known = {kata.solution.name for kata in catalog.katas if kata.solution.parent == folder} | {CACHE}
+    for path in sorted(folder.glob("*")):
         if path.name not in known:
             yield Problem(
                 path=path, message="No kata has this solution.", fix="Take it away, or add its kata."
             )
+
+
+def open_points(kata: Kata) -> Iterator[Problem]:
+    """What `kata new` left for the author to say."""
+    for path in sorted(kata.folder.iterdir()):
+        if path.name in FILES and path.name not in PAPERS:
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+                _, found, what = line.partition(OPEN)
+                if found:
+                    yield Problem(path=path, line=number, message=f"Still to do: {what.strip(_QUOTES)}")
 
 
 def _folder(kata: Kata) -> Iterator[Problem]:
@@ -59,7 +74,7 @@ def _folder(kata: Kata) -> Iterator[Problem]:
         yield Problem(
             path=kata.folder / name, message="The file is missing.", fix="CONTRIBUTING.md lists all."
         )
-    for name in sorted(there - FILES - {CACHE}):
+    for name in sorted(there - FILES - OWN - {CACHE}):
         yield Problem(
             path=kata.folder / name,
             message="Nothing reads this file.",
@@ -81,12 +96,13 @@ def _papers(kata: Kata) -> Iterator[Problem]:
             line = error.lineno if isinstance(error, SyntaxError) else None
             yield Problem(path=path, line=line, message=f"It is not valid Python: {error}.", fix="Mend it.")
             continue
-        classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
-        if kata.class_name not in classes:
+        sort, kind = ("class", ast.ClassDef) if kata.signature.is_module else ("function", ast.FunctionDef)
+        names = [node.name for node in tree.body if isinstance(node, kind)]
+        if kata.signature.name not in names:
             yield Problem(
                 path=path,
-                message=f"There is no class {kata.class_name}.",
-                fix=f"kata.toml promises it; found: {', '.join(classes) or 'no class'}.",
+                message=f"There is no {sort} {kata.signature.name}.",
+                fix=f"kata.toml promises it; found: {', '.join(names) or f'no {sort}'}.",
             )
         if path.name in PAPERS and not open_todos(tree):
             yield Problem(
@@ -184,21 +200,15 @@ def _rules(kata: Kata, catalog: Catalog) -> Iterator[Problem]:
             yield Problem(
                 path=path, message=f"The prerequisite {wanted} is no kata.", fix="Name one, or none."
             )
-    if kata.folder.name != kata.id:
+    if kata.folder.name != kata.name:
         yield Problem(
             path=path,
-            message=f"The id is {kata.id}, and the folder is called {kata.folder.name}.",
+            message=f"The id is {kata.name}, and the folder is called {kata.folder.name}.",
             fix="Give both one name.",
         )
-    if not kata.class_name.isidentifier() or not kata.file_name.endswith(".py"):
+    if not kata.signature.name.isidentifier() or not kata.file_name.endswith(".py"):
         yield Problem(
             path=path,
-            message=f"{kata.class_name} in {kata.file_name} cannot be written or imported.",
-            fix="class_name is a Python name, file_name ends in .py.",
-        )
-    if kata.layers.fused not in ("allowed", "required"):
-        yield Problem(
-            path=path,
-            message=f"fused = {kata.layers.fused!r} is unknown.",
-            fix='Say "allowed" or "required".',
+            message=f"{kata.signature.name} in {kata.file_name} cannot be written or imported.",
+            fix="The signature's name is a Python name, file_name ends in .py.",
         )

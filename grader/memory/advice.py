@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import Literal
 
 from grader.catalog import Catalog, Kata
-from grader.memory.schedule import Memory
-from grader.memory.sittings import Sitting
+from grader.history import History
+from grader.interview.store import InterviewStore
+from grader.memory.schedule import Memory, memories
+from grader.memory.sittings import Sitting, sittings
 from grader.records import Record
 
 Reason = Literal["mistake", "due", "new", "ahead"]
@@ -25,6 +27,14 @@ class Advice(Record):
     concepts: tuple[str, ...] = ()
     recall: float | None = None  # the predicted chance of the weakest of them
     due: datetime | None = None
+
+
+def what_next(
+    catalog: Catalog, history: History, interviews: InterviewStore, now: datetime
+) -> tuple[Advice, ...]:
+    """What to practise now, from all that is remembered."""
+    found = sittings(catalog, history, interviews)
+    return advise(catalog, found, memories(found, now), now)
 
 
 def advise(
@@ -109,10 +119,10 @@ def _due(catalog: Catalog, memories: dict[str, Memory], now: datetime) -> Iterat
 
 
 def _new(catalog: Catalog, sittings: Sequence[Sitting]) -> Iterator[Advice]:
-    """The next kata whose prerequisites were passed once."""
+    """The next kata whose prerequisites were passed once, from the track that was practised last onward."""
     tried = {sitting.kata for sitting in sittings}
     passed = {sitting.kata for sitting in sittings if sitting.passed}
-    for kata in catalog.katas:
+    for kata in catalog.onward(catalog.get(sittings[-1].kata).track if sittings else None):
         if kata.id not in tried and set(kata.prerequisites) <= passed:
             after = f" after {', '.join(kata.prerequisites)}" if kata.prerequisites else ""
             yield Advice(

@@ -64,6 +64,7 @@ class StatsSection(Section):
     concepts: tuple[ConceptRow, ...]
     more_concepts: int
     mistakes: tuple[MistakeRow, ...]
+    weeks: tuple[int, ...]  # attempts, this week last
 
 
 def stats_view(found: Stats) -> View:
@@ -80,7 +81,7 @@ def stats_view(found: Stats) -> View:
             ConceptRow(
                 name=f"{concept.kata} {concept.concept.replace('_', ' ')}",
                 title=concept.title,
-                recall="lost" if concept.lost else _percent(concept.recall),
+                recall="missed" if concept.lost else _percent(concept.recall),
                 percent=0 if concept.lost else round(100 * concept.recall),
                 tone="bad" if concept.lost else _tone(concept.recall),
                 lapses=concept.lapses,
@@ -98,6 +99,7 @@ def stats_view(found: Stats) -> View:
             )
             for mistake in found.mistakes
         ),
+        weeks=tuple(week.attempts for week in found.weeks),
     )
     return View(title="Your practice", tone="calm", sections=(section,))
 
@@ -113,7 +115,7 @@ def _kata(kata: KataStats) -> KataRow:
         trend=_TRENDS[kata.trend],
         sparks=_sparks(kata.times_to_pass),
         curve=_curve(kata.times_to_pass),
-        recall="lost" if kata.lost else "" if kata.recall is None else _percent(kata.recall),
+        recall="missed" if kata.lost else "" if kata.recall is None else _percent(kata.recall),
     )
 
 

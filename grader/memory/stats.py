@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Literal
 
 from grader.catalog import Catalog
@@ -17,6 +17,7 @@ from grader.records import Diagnosis, Record
 
 VERSION = 1
 MOST_MISTAKES = 10
+MOST_WEEKS = 8
 
 Trend = Literal["faster", "slower", "steady", "unknown"]
 _ENOUGH = 4  # sittings that passed, before a trend is more than chance
@@ -27,6 +28,7 @@ class KataStats(Record):
     """One kata: how often it was tried, and how long it took to pass. Times in seconds."""
 
     kata: str
+    track: str
     title: str
     sittings: int
     passed: int  # sittings that passed in the end
@@ -62,6 +64,13 @@ class MistakeStats(Record):
     last: datetime
 
 
+class WeekStats(Record):
+    """How often something was graded in one week. `monday` is its first day."""
+
+    monday: date
+    attempts: int
+
+
 class Stats(Record):
     """The JSON document of `kata stats --json`."""
 
@@ -72,6 +81,7 @@ class Stats(Record):
     katas: tuple[KataStats, ...]
     concepts: tuple[ConceptStats, ...]  # what was lost last, then the least certain first
     mistakes: tuple[MistakeStats, ...]  # the most frequent first
+    weeks: tuple[WeekStats, ...] = ()  # the last eight, this one last
     version: int = VERSION
 
 
@@ -79,14 +89,16 @@ def stats(catalog: Catalog, history: History, interviews: InterviewStore, now: d
     """All numbers at `now`."""
     found = sittings(catalog, history, interviews)
     known = memories(found, now)
+    attempts = history.attempts()
     return Stats(
         at=now,
-        attempts=len(history.attempts()),
+        attempts=len(attempts),
         sittings=len(found),
         interviews=sum(not interview.aborted for interview in interviews.readable()),
         katas=tuple(_katas(catalog, found, known)),
         concepts=tuple(_concepts(catalog, known)),
         mistakes=tuple(_mistakes(found, history)),
+        weeks=tuple(_weeks(attempts, now)),
     )
 
 
@@ -101,6 +113,19 @@ def trend(times: Sequence[float]) -> Trend:
     return "faster" if after < before else "slower"
 
 
+def _weeks(attempts: Iterable[Attempt], now: datetime) -> Iterable[WeekStats]:
+    """By the candidate's own calendar."""
+    counts = Counter(_monday(attempt.at) for attempt in attempts)
+    for back in range(MOST_WEEKS - 1, -1, -1):
+        monday = _monday(now) - timedelta(weeks=back)
+        yield WeekStats(monday=monday, attempts=counts[monday])
+
+
+def _monday(moment: datetime) -> date:
+    day = moment.astimezone().date()
+    return day - timedelta(days=day.weekday())
+
+
 def _katas(catalog: Catalog, found: Sequence[Sitting], known: dict[str, Memory]) -> Iterable[KataStats]:
     for kata in catalog.katas:
         own = [sitting for sitting in found if sitting.kata == kata.id]
@@ -110,6 +135,7 @@ def _katas(catalog: Catalog, found: Sequence[Sitting], known: dict[str, Memory])
         memory = known.get(kata.id)
         yield KataStats(
             kata=kata.id,
+            track=kata.track,
             title=kata.title,
             sittings=len(own),
             passed=sum(sitting.passed for sitting in own),

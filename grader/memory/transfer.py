@@ -19,13 +19,14 @@ import msgspec
 
 from grader import migrations
 from grader.database import Database
+from grader.debugging.stored import ExportedRoom, RevealRow, RoomGradeRow
 from grader.errors import UsageError
 from grader.history import time_text
 from grader.interview.store import read_interview
 from grader.interview.stored import ExportedEvent, ExportedShortGrade, InterviewRow, flaw
 from grader.records import Record
 from grader.snapshot import MAX_NOTEBOOK
-from grader.stored import ExportedAttempt, ExportedStart, HintRow, Row, SolutionRow, TimedRow
+from grader.stored import ExportedAttempt, ExportedStart, FixRow, HintRow, Row, SolutionRow, TimedRow
 
 FORMAT = "attention-kata history"
 VERSION = 1
@@ -39,10 +40,14 @@ class Tables(Record, forbid_unknown_fields=True):
     starts: tuple[ExportedStart, ...] = ()
     attempts: tuple[ExportedAttempt, ...] = ()
     hints: tuple[HintRow, ...] = ()
+    fixes_seen: tuple[FixRow, ...] = ()
     solutions_seen: tuple[SolutionRow, ...] = ()
     interviews: tuple[InterviewRow, ...] = ()
     interview_events: tuple[ExportedEvent, ...] = ()
     interview_grades: tuple[ExportedShortGrade, ...] = ()
+    rooms: tuple[ExportedRoom, ...] = ()
+    room_grades: tuple[RoomGradeRow, ...] = ()
+    room_reveals: tuple[RevealRow, ...] = ()
 
 
 _TABLES: dict[str, type[Row]] = {table: get_args(rows)[0] for table, rows in get_type_hints(Tables).items()}

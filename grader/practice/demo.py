@@ -18,7 +18,7 @@ from grader.practice.targets import Target
 from grader.records import Record, Verdict
 
 if TYPE_CHECKING:
-    from grader.grading import Options
+    from grader.records import Options
 
 FOLDER_PREFIX = "kata-demo-"
 _KATA = "v3"

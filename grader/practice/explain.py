@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from grader.catalog import Catalog, Label, Lines, load_labels, load_lines
+from grader.catalog import Catalog, Label, Lines, load_every_label, load_labels_of, load_lines
 from grader.errors import UsageError
 from grader.records import Record
 
@@ -29,7 +29,7 @@ class Group(Record):
 
 def explain(name: str, catalog: Catalog) -> Explained:
     """The mistake of that label; raises `UsageError` with the nearest labels when there is none."""
-    labels = load_labels(catalog)
+    labels = load_every_label(catalog)
     wanted = name.strip().lower().replace("-", "_")
     if wanted not in labels:
         near = difflib.get_close_matches(wanted, labels, n=3, cutoff=0.5)
@@ -42,7 +42,10 @@ def explain(name: str, catalog: Catalog) -> Explained:
         lines=load_lines(catalog).get(wanted),
         concept=_title(label.concept, catalog),
         katas=tuple(
-            kata.id for kata in catalog.katas if label.concept in {concept.id for concept in kata.concepts}
+            kata.id
+            for kata in catalog.katas
+            if label.concept in {concept.id for concept in kata.concepts}
+            and wanted in load_labels_of(kata, catalog)
         ),
     )
 
@@ -50,7 +53,7 @@ def explain(name: str, catalog: Catalog) -> Explained:
 def all_labels(catalog: Catalog) -> tuple[Group, ...]:
     """Every label by its concept, in the content's order."""
     groups: dict[str, list[str]] = {}
-    for name, label in load_labels(catalog).items():
+    for name, label in load_every_label(catalog).items():
         groups.setdefault(label.concept, []).append(name)
     return tuple(
         Group(concept=concept, title=_title(concept, catalog), names=tuple(names))

@@ -47,10 +47,11 @@ def standings(
     catalog: Catalog,
     history: History,
     *,
+    tracks: tuple[str, ...] = (),
     levels: tuple[int, ...] = (),
     progress: tuple[Progress, ...] = (),
 ) -> tuple[Standing, ...]:
-    """The katas in order; only those of the levels and the progress given, where any is given."""
+    """The katas in order; only those of the tracks, levels and progress given, where any is given."""
     best = history.best()
     started = {start.kata for start in history.starts()}
     seen = history.solutions_seen()
@@ -66,7 +67,9 @@ def standings(
     return tuple(
         standing
         for standing in found
-        if (not levels or standing.kata.level in levels) and (not progress or standing.progress in progress)
+        if (not tracks or standing.kata.track in tracks)
+        and (not levels or standing.kata.level in levels)
+        and (not progress or standing.progress in progress)
     )
 
 
@@ -82,13 +85,21 @@ def overview(catalog: Catalog, history: History, folder: Path) -> Overview:
 
 
 def next_kata(catalog: Catalog, history: History, after: Kata | None = None) -> Kata | None:
-    """The first kata that is not passed yet, looked for behind `after` first; `None` when all are."""
+    """The first kata that is not passed yet, looked for behind `after` first, else in the track that was
+    practised last; `None` when all are passed.
+    """
     best = history.best()
-    katas = list(catalog.katas)
+    katas = list(catalog.onward(_last_track(catalog, history) if after is None else after.track))
     if after is not None:
         place = katas.index(after) + 1
         katas = katas[place:] + katas[:place]
     return next((kata for kata in katas if not (kata.id in best and best[kata.id].passed)), None)
+
+
+def _last_track(catalog: Catalog, history: History) -> str | None:
+    """The track of the last attempt at a kata that is still there."""
+    tracks = {kata.id: kata.track for kata in catalog.katas}
+    return next((tracks[attempt.kata] for attempt in history.attempts() if attempt.kata in tracks), None)
 
 
 def _suggestions(

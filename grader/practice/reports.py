@@ -28,15 +28,29 @@ _SUFFIX: dict[Format, str] = {"text": ".txt", "html": ".html", "md": ".md", "jso
 
 
 def document(
-    graded: Graded, form: Format, *, width: int = 80, color: bool = False, unicode: bool = True
+    graded: Graded,
+    form: Format,
+    *,
+    width: int = 80,
+    color: bool = False,
+    unicode: bool = True,
+    beside: int = 0,
 ) -> str:
     """The report in one format, ending with a newline; JSON is the grade itself.
 
-    `width`, `color` and `unicode` say what the terminal can do that a text is for.
+    `width`, `color` and `unicode` say what the terminal can do that a text is for. `beside` are the lines
+    that something else needs there, where the report is the short one.
     """
     if form == "json":
         return msgspec.json.format(encode_grade(graded.grade), indent=2).decode() + "\n"
     # Templates and colours are loaded for those who want a report only.
+    if form == "text" and graded.context.brief and graded.grade.verdict != "grader_error":
+        from grader.report.short import hunt_view, short_view
+        from grader.report.terminal import render_text
+
+        hunting = graded.grade.room is not None
+        view = (hunt_view if hunting else short_view)(graded.grade, graded.kata, graded.context)
+        return render_text(view, width, color, unicode=unicode, beside=beside)
     from grader.report.view import build_view
 
     view = build_view(graded.grade, graded.kata, graded.context)
@@ -47,6 +61,17 @@ def document(
     from grader.report.render import render
 
     return render(view, form)
+
+
+def in_short(graded: Graded) -> str:
+    """The verdict in a few signs: `✓ 14/14`, `✕ 12/14`, `✕ could not run`."""
+    grade = graded.grade
+    if grade.todos:
+        done = sum(todo.status == "right" for todo in grade.todos)
+        return f"○ {done} of {len(grade.todos)} TODOs right"
+    if grade.verdict in ("passed", "failed"):
+        return f"{'✓' if grade.verdict == 'passed' else '✕'} {grade.points}/{grade.max_points}"
+    return "✕ could not run" if grade.verdict == "unrunnable" else "! the grader failed"
 
 
 def format_of(wanted: str) -> tuple[Format, Path | None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from grader import paths, workspace
 from grader.catalog import Catalog, Kata
 from grader.database import HistoryUnavailable
+from grader.debugging.desk import entered_at, latest_in
 from grader.errors import UsageError
 from grader.history import History, Start
 from grader.records import Record, Submission
@@ -27,8 +28,8 @@ class Target(Record):
 def resolve_target(words: Sequence[str], folder: Path, catalog: Catalog, history: History) -> Target:
     """The file and kata that the words of a command mean: a file, an id, both in any order, or neither.
 
-    Without a file it is the kata last started in `folder`, else the one file there whose class tells its
-    kata. Raises `UsageError` when that is nothing, or more than one thing.
+    Without a file it is the kata or the bug hunt last started in `folder`, else the one file there whose
+    class tells its kata. Raises `UsageError` when that is nothing, or more than one thing.
     """
     file, kata = _sort(words, folder, catalog)
     if file is not None and kata is not None:
@@ -41,8 +42,7 @@ def resolve_target(words: Sequence[str], folder: Path, catalog: Catalog, history
 
 
 def _sort(words: Sequence[str], folder: Path, catalog: Catalog) -> tuple[Path | None, Kata | None]:
-    ids = {kata.id for kata in catalog.katas}
-    files = [word for word in words if word.lower() not in ids and _names_a_file(word, folder)]
+    files = [word for word in words if not catalog.names(word) and _names_a_file(word, folder)]
     katas = [catalog.get(word) for word in words if word not in files]
     if len(files) > 1 or len(katas) > 1:
         raise UsageError(
@@ -58,6 +58,9 @@ def _names_a_file(word: str, folder: Path) -> bool:
 
 
 def _with_kata(path: Path, catalog: Catalog, history: History) -> Target:
+    entered = entered_at(path, history)
+    if entered is not None and catalog.names(entered.room.kata):
+        return Target(path=path, kata=catalog.get(entered.room.kata))
     known = _starts(history, path=path)
     if known and _is_known(known[0], catalog):
         return Target(path=path, kata=catalog.get(known[0].kata))
@@ -84,6 +87,9 @@ def _last_here(folder: Path, catalog: Catalog, history: History) -> Target | Non
         start = workspace.find(folder, history)
     except HistoryUnavailable:  # the files themselves may tell
         return None
+    room = latest_in(folder, history)
+    if room is not None and catalog.names(room.room.kata) and (start is None or start.at < room.at):
+        return Target(path=room.path, kata=catalog.get(room.room.kata))
     if start is None or not _is_known(start, catalog):
         return None
     return Target(path=start.path, kata=catalog.get(start.kata))
@@ -107,7 +113,7 @@ def _only_answer_in(folder: Path, catalog: Catalog) -> Target:
             f"Several files here answer a kata: {listed}.",
             f"Say which one to grade: kata grade {found[0].path.name}",
         )
-    first = catalog.katas[0]
+    first = catalog.first
     raise UsageError(
         "Nothing to grade: no kata was started here, and no file here has the class of one.",
         f"Begin with `kata start {first.id}`, or name a file: kata grade FILE {first.id}",

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
-from collections.abc import Iterable, Iterator
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from grader.lexing import Kind, pieces
 from grader.records import Grade, Note, ShapeComment, TraceStep
@@ -34,9 +39,12 @@ _CLASSES: dict[Kind, str] = {
 class Source:
     """The lines of one source, highlighted once. Line numbers count from 1, as the tracer's do."""
 
-    def __init__(self, file: str, text: str, blamed: Iterable[int | None] = ()) -> None:
+    def __init__(
+        self, file: str, text: str, blamed: Iterable[int | None] = (), cells: Sequence[int] = ()
+    ) -> None:
         self.file = file
         self._blamed = frozenset(blamed)
+        self._cells = tuple(cells)
         text = visible(text.replace("\r\n", "\n").replace("\r", "\n")).rstrip("\n")
         self._lines = _highlighted(text) if text else ()
 
@@ -44,7 +52,25 @@ class Source:
         return len(self._lines)
 
     def line(self, number: int) -> CodeLine:
-        return CodeLine(number=number, pieces=self._lines[number - 1], blamed=number in self._blamed)
+        _, shown = self.spot(number)
+        return CodeLine(number=shown, pieces=self._lines[number - 1], blamed=number in self._blamed)
+
+    def spot(self, number: int) -> tuple[int | None, int]:
+        """The cell and the line in it; in a `.py` file no cell, and the line itself."""
+        cell = bisect.bisect_right(self._cells, number)
+        return (cell, number - self._cells[cell - 1] + 1) if cell else (None, number)
+
+    def told(self, text: str) -> str:
+        """What the judge says of `answer.ipynb:57`, said of a cell and its line."""
+        if not self._cells:
+            return text
+        mentioned = re.compile(rf"{re.escape(os.path.basename(self.file))}:(\d{{1,6}})\b")  # noqa: PTH119
+        return mentioned.sub(lambda found: self.bare(int(found[1])).where, text)
+
+    def bare(self, line: int) -> Place:
+        """The line without its neighbours."""
+        cell, shown = self.spot(line)
+        return Place(file=self.file, line=shown, cell=cell)
 
     def place(self, line: int | None, around: int = 2) -> Place | None:
         """The line with its neighbours, without blank ones at the edges and without their common indentation.
@@ -58,11 +84,15 @@ class Source:
         filled = [number for number, text in texts.items() if text.strip()]
         indent = min((len(texts[number]) - len(texts[number].lstrip()) for number in filled), default=0)
         excerpt = tuple(
-            CodeLine(number=number, pieces=_dedented(self._lines[number - 1], indent), blamed=number == line)
+            CodeLine(
+                number=self.spot(number)[1],
+                pieces=_dedented(self._lines[number - 1], indent),
+                blamed=number == line,
+            )
             for number in texts
             if filled and filled[0] <= number <= filled[-1]
         )
-        return Place(file=self.file, line=line, excerpt=excerpt)
+        return replace(self.bare(line), excerpt=excerpt)
 
 
 def _dedented(pieces: Pieces, indent: int) -> Pieces:

@@ -9,6 +9,11 @@ class ReportContext(Record):
     """Everything a report needs that is not in the `Grade`. All of it may be missing."""
 
     hints: tuple[str, ...] | int = ()  # the texts of the hints that were taken, or how many there were
+    fixes: tuple[str, ...] = ()  # mistakes whose fix was asked for: each counts as a hint
+    without_fixes: bool = False  # none is in the report at all, folded or not
+    fixes_on_request: bool = False  # a fix is shown when it is among `fixes`; else all are
+    cells: tuple[int, ...] = ()  # of a notebook: the first line of each code cell in the joined text
+    brief: bool = False  # the short form in the terminal: the verdict, what is wrong first, what to type
     seconds_taken: float | None = None  # the candidate's time, not the grader's
     paused: bool = False  # there were pauses, and they are not in it
     attempt: int | None = None  # counted from 1

@@ -22,12 +22,17 @@ def map_pair(record: AttentionMap) -> MapPair:
     actual, expected = _cut(record.actual), _cut(record.expected)
     weights = [abs(value) for row in expected for value in row if value is not None]
     peak = max(weights, default=0.0) or 1.0
-    ours = _heat_map(expected, expected, record.hidden, peak)
-    theirs = _heat_map(actual, expected, record.hidden, peak)
+    of_weights = record.shows == "weights"
+    ours = _heat_map(expected, expected, record.hidden, peak, of_weights=of_weights)
+    theirs = _heat_map(actual, expected, record.hidden, peak, of_weights=of_weights)
     cells = [cell for row in theirs.rows for cell in row]
     expected_sums = [_total(row) for row in expected]
     return MapPair(
         title=record.title,
+        shows=record.shows,
+        row_names=record.row_names[:MAX_SIZE] or tuple(f"q{row}" for row in range(len(actual))),
+        column_names=record.column_names[:MAX_SIZE]
+        or tuple(f"k{column}" for column in range(len(actual[0]) if actual else 0)),
         actual=theirs,
         expected=ours,
         queries=len(actual),
@@ -50,7 +55,10 @@ def _cut(rows: Rows) -> Rows:
     return tuple(row[:MAX_SIZE] for row in rows[:MAX_SIZE])
 
 
-def _heat_map(rows: Rows, reference: Rows, hidden: tuple[tuple[bool, ...], ...], peak: float) -> HeatMap:
+def _heat_map(
+    rows: Rows, reference: Rows, hidden: tuple[tuple[bool, ...], ...], peak: float, *, of_weights: bool
+) -> HeatMap:
+    """Rows of weights sum to 1; those of another result need not."""
     drawn = tuple(
         tuple(
             _cell((q, k), value, _at(reference, q, k), hidden=_at(hidden, q, k) is True, peak=peak)
@@ -62,7 +70,9 @@ def _heat_map(rows: Rows, reference: Rows, hidden: tuple[tuple[bool, ...], ...],
     return HeatMap(
         rows=drawn,
         sums=tuple(_decimals(total) for total in totals),
-        sums_off=tuple(total is None or not math.isclose(total, 1.0, abs_tol=1e-3) for total in totals),
+        sums_off=tuple(
+            of_weights and (total is None or not math.isclose(total, 1.0, abs_tol=1e-3)) for total in totals
+        ),
     )
 
 

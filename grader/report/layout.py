@@ -39,6 +39,11 @@ def label(text: str, width: int = _LABEL, style: str = "label") -> Marked:
     return Marked(styled(text, style) + " " * max(1, width - cell_len(text)) + LABEL_END)
 
 
+def unwrapped(text: str) -> Marked:
+    """A line that is cut where the screen ends."""
+    return Marked(NO_WRAP + (text if isinstance(text, Marked) else for_terminal(text)))
+
+
 def code(line: CodeLine, indent: int = 3, limit: int | None = None, ellipsis: str = "…") -> Marked:
     """One line of code with its number, the blamed one with an arrow; of the code at most `limit` columns."""
     arrow = styled("▶", "bad") if line.blamed else " "
@@ -89,8 +94,9 @@ class Layout:
 
     def shaded(self, pair: MapPair) -> list[Marked]:
         """The candidate's map and the expected one: beside each other if there is room, else stacked."""
-        yours = self._map(pair.actual, "Yours", compared=True)
-        expected = self._map(pair.expected, "Expected", compared=False)
+        drawn = self._table if pair.shows == "table" else self._map
+        yours = drawn(pair, pair.actual, "Yours", compared=True)
+        expected = drawn(pair, pair.expected, "Expected", compared=False)
         column = max(_length(line) for line in yours) + 4
         if 3 + column + max(_length(line) for line in expected) > self.width:
             return [Marked(f"{NO_WRAP}   {line}") for line in [*yours, "", *expected]]
@@ -99,13 +105,28 @@ class Layout:
             for left, right in zip(yours, expected, strict=True)
         ]
 
-    def _map(self, heat: HeatMap, title: str, *, compared: bool) -> list[str]:
-        keys = "".join(f"k{cell.column:<2}" for cell in heat.rows[0]) if heat.rows else ""
+    def _table(self, pair: MapPair, heat: HeatMap, title: str, *, compared: bool) -> list[str]:
+        """Numbers under the names of their columns; those that are far off are marked."""
+        width = max(map(len, pair.row_names), default=0)
+        names = " ".join(f"{name:>7}" for name in pair.column_names)
+        lines = [str(styled(title, "title")), f"{'':{width}} {names}"]
+        for name, row in zip(pair.row_names, heat.rows, strict=True):
+            cells = " ".join(
+                str(styled(f"{cell.value:>6}", "bad" if compared and cell.far else "heat"))
+                + ("!" if compared and cell.far else " ")
+                for cell in row
+            )
+            lines.append(f"{name:{width}} {cells}")
+        return lines
+
+    def _map(self, pair: MapPair, heat: HeatMap, title: str, *, compared: bool) -> list[str]:
+        keys = "".join(f"{name:<3}" for name in pair.column_names)
         lines = [str(styled(title, "title")), f"     {keys} {'Σ' if self.unicode else 'sum'}"]
-        for row, total, off in zip(heat.rows, heat.sums, heat.sums_off, strict=True):
+        parts = zip(pair.row_names, heat.rows, heat.sums, heat.sums_off, strict=True)
+        for name, row, total, off in parts:
             cells = "".join(self._cell(cell, compared) for cell in row)
             shown = f"{styled(total, 'bad')}!" if compared and off else total
-            lines.append(f"q{row[0].row if row else 0:<3} {cells} {shown}")
+            lines.append(f"{name:<4} {cells} {shown}")
         return lines
 
     def _cell(self, cell: HeatCell, compared: bool) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from grader.records import Record, Status, Verdict
+from grader.records import Record, Status, TodoStatus, Verdict
 
 Tone = Literal["good", "bad", "open", "calm"]  # passed, failed, not reached or not decided, neutral
 
@@ -35,12 +35,77 @@ class CodeLine(Record):
         return len(self.text) - len(self.text.lstrip(" "))
 
 
+class Bug(Record):
+    """A mistake of a bug hunt: its label, what is wrong, and where."""
+
+    label: str
+    text: str = ""
+    spot: str = ""
+
+
+class HuntSection(Section):
+    """What became of a bug hunt. Where labels are held back, `still` and `new` are only counted."""
+
+    kind: ClassVar[str] = "hunt"
+
+    planted: int
+    mended: int
+    unknown: int
+    still: tuple[Bug, ...]
+    new: tuple[Bug, ...]
+    held_back: bool
+    touched: str = ""
+    rewritten: bool = False
+    done: bool = False
+    points: int = 0
+    max_points: int = 0
+    reason: str = ""  # why it did not run
+
+
 class Place(Record):
-    """Where to look: the file, the line, and the lines around it."""
+    """Where to look: the file, the line, and the lines around it. `cell` is the notebook's, from 1.
+
+    In a notebook lines are counted from the top of their cell.
+    """
 
     file: str
     line: int
     excerpt: tuple[CodeLine, ...] = ()
+    cell: int | None = None
+
+    @property
+    def spot(self) -> str:
+        """`line 31`, or `cell 3, line 7`."""
+        return f"line {self.line}" if self.cell is None else f"cell {self.cell}, line {self.line}"
+
+    @property
+    def where(self) -> str:
+        """`answer.py:31`, or `answer.ipynb, cell 3, line 7`."""
+        return f"{self.file}:{self.line}" if self.cell is None else f"{self.file}, {self.spot}"
+
+
+class TodoGroup(Record):
+    """The TODOs of one status, by their numbers: `1, 2 and 4`."""
+
+    status: TodoStatus
+    numbers: str
+    many: bool
+
+
+class TodoItem(Record):
+    number: int
+    text: str
+    status: TodoStatus
+    tone: Tone
+    sentence: str
+    place: Place | None
+
+
+class Todos(Record):
+    """Half-done work: what is said of it in one sentence, and of each TODO."""
+
+    groups: tuple[TodoGroup, ...]
+    items: tuple[TodoItem, ...]
 
 
 class Headline(Section):
@@ -65,6 +130,7 @@ class Headline(Section):
     failed_checks: int
     command: str
     next_kata: str | None
+    todos: Todos | None = None  # while one is open: then nothing is said of points
 
 
 class DiagnosisItem(Record):
@@ -76,6 +142,7 @@ class DiagnosisItem(Record):
     exact: bool
     alternatives: tuple[str, ...]
     place: Place | None
+    asked: bool = True  # for its fix: a fix that nobody asked for stays out, or folded
 
 
 class DiagnosisSection(Section):
@@ -116,6 +183,9 @@ class MapPair(Record):
     """The candidate's attention map beside the expected one, and what differs."""
 
     title: str
+    shows: Literal["weights", "result", "table"]
+    row_names: tuple[str, ...]  # of what is drawn
+    column_names: tuple[str, ...]
     actual: HeatMap
     expected: HeatMap
     queries: int  # size that is drawn
@@ -129,12 +199,35 @@ class MapPair(Record):
     leaks: int  # hidden keys with a weight
     not_finite: int
 
+    @property
+    def noun(self) -> str:
+        """What a cell is."""
+        return "weight" if self.shows == "weights" else "number"
+
+    def naming(self, cell: HeatCell) -> str:
+        """Which cell it is."""
+        if self.shows == "table":
+            return f"{self.row_names[cell.row]}, {self.column_names[cell.column]}"
+        return f"query {cell.row} → key {cell.column}"
+
+    def place(self, cell: HeatCell) -> str:
+        """Whose value a cell is, as the beginning of a sentence that ends with it."""
+        if self.shows == "weights":
+            return f"query {cell.row} gives key {cell.column} a weight of"
+        if self.shows == "table":
+            return f"{self.naming(cell)} is"
+        return f"row {cell.row}, column {cell.column} is"
+
 
 class MapsSection(Section):
     kind: ClassVar[str] = "maps"
 
     pairs: tuple[MapPair, ...]
     rest: tuple[str, ...] = ()  # titles of maps that are as expected
+
+    @property
+    def heading(self) -> str:
+        return "Your attention, measured" if self.pairs[0].shows == "weights" else "Your result, measured"
 
 
 class ConceptBar(Record):
@@ -236,6 +329,7 @@ class WalkThrough(Section):
 class NoteItem(Record):
     text: str
     line: int | None
+    spot: str  # `line 7`; empty where it is about no line
 
 
 class NotesSection(Section):
@@ -252,6 +346,7 @@ class Effort(Section):
     time: str | None
     paused: bool  # the time leaves pauses out
     hints: tuple[str, ...]
+    fixes: tuple[str, ...]  # mistakes whose fix was shown; each counts as a hint
     hint_count: int
     attempt: int | None
     minutes: int  # what the kata gives

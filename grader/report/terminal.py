@@ -18,9 +18,10 @@ from rich.text import Text
 from rich.theme import Theme
 
 from grader.catalog import content_root
-from grader.report.layout import LABEL_END, NO_WRAP, SPAN, Layout, Marked, code, label, styled
+from grader.report.layout import LABEL_END, NO_WRAP, SPAN, Layout, Marked, code, label, styled, unwrapped
 from grader.report.neutral import for_terminal
 from grader.report.sections import MapPair, WalkLine
+from grader.report.short import WIDE, Short, most_lines, without_some
 from grader.report.view import View
 
 MIN_WIDTH = 40
@@ -61,34 +62,50 @@ def render_text(
     color: bool = False,
     *,
     unicode: bool = True,
+    beside: int = 0,
     engine: jinja2.Environment | None = None,
 ) -> str:
     """The report at `width` columns; ANSI styles with `color`, only ASCII without `unicode`.
 
     Whether there is colour (`NO_COLOR`, a pipe) and which encoding the output has, the caller finds out.
+    The short form is kept to what a screen holds, with `beside` lines for what is written beside it.
     `engine` is a `text_engine` that is used more than once.
     """
     width = max(width, MIN_WIDTH)
     layout = Layout(width, unicode)
     page = (engine or text_engine()).get_template("report.txt.j2")
-    lines = page.render(view=view, layout=layout, unicode=unicode, bar=layout.bar)
-    if not unicode:
-        lines = lines.translate(_ASCII).encode("ascii", "replace").decode("ascii")
     stream = io.StringIO()
     console = Console(
         file=stream,
         width=width,
         color_system="standard" if color else None,
         force_terminal=color,
+        force_jupyter=False,  # in a kernel it would display the lines, not write them
         no_color=not color,
         legacy_windows=False,
         theme=_THEME,
         _environ={},
     )
-    for line in _without_double_blanks(lines):
-        for laid in _laid_out(line, layout, console):
-            console.print(laid, soft_wrap=True, markup=False, highlight=False, emoji=False)
+    lines = _lines(page, view, layout, console)
+    if (short := view.section(Short)) is not None:
+        over = len(lines) - (most_lines(width) - beside)
+        if over > 0 and short.others:
+            lines = _lines(page, without_some(view, short, over), layout, console)
+            over = len(lines) - (most_lines(width) - beside)
+        if over > 0:
+            lines = [line for line in lines if line.plain.strip()]
+    for line in lines:
+        console.print(line, soft_wrap=True, markup=False, highlight=False, emoji=False)
     return stream.getvalue()
+
+
+def _lines(page: jinja2.Template, view: View, layout: Layout, console: Console) -> list[Text]:
+    lines = page.render(
+        view=view, layout=layout, unicode=layout.unicode, bar=layout.bar, wide=layout.width >= WIDE
+    )
+    if not layout.unicode:
+        lines = lines.translate(_ASCII).encode("ascii", "replace").decode("ascii")
+    return [laid for line in _without_double_blanks(lines) for laid in _laid_out(line, layout, console)]
 
 
 def prepare() -> None:
@@ -112,6 +129,7 @@ def text_engine(templates: Path | None = None) -> jinja2.Environment:
     found.filters |= {
         "style": styled,
         "label": label,
+        "unwrapped": unwrapped,
         "code": code,
         "heading": _heading,
         "shaded": _shaded,

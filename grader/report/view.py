@@ -15,12 +15,13 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from grader.catalog import Kata
-from grader.records import CheckRecord, Diagnosis, Grade, Record, Status, Verdict
+from grader.records import HELD_BACK, CheckRecord, Diagnosis, Grade, Record, Status, Verdict
 from grader.report.code import Source, walk_through
 from grader.report.context import ReportContext
 from grader.report.heatmaps import map_pair
 from grader.report.neutral import bounded, for_terminal, visible
 from grader.report.sections import (
+    Bug,
     ChecksSection,
     ConceptBar,
     ConceptsSection,
@@ -29,25 +30,25 @@ from grader.report.sections import (
     Effort,
     FailedCheck,
     Headline,
+    HuntSection,
     MapsSection,
     NoteItem,
     NotesSection,
     NotReached,
     Origin,
-    Place,
     PrintedSection,
     Questions,
     Section,
     Tone,
 )
+from grader.report.todos import todos_of
 
 END_TO_END = "end_to_end"
-MAX_PRINTED_LINES = 400
 _NUMBERS = re.compile(r"[0-9.]+")
 
 Kind = TypeVar("Kind", bound=Section)
 
-_VERDICT_TONE: dict[Verdict, Tone] = {
+VERDICT_TONE: dict[Verdict, Tone] = {
     "passed": "good",
     "failed": "bad",
     "unrunnable": "bad",
@@ -74,17 +75,19 @@ def build_view(
 ) -> View:
     """The report of one grade. `extra` sections come after the evidence and before the origin."""
     context = context or ReportContext()
-    source = _source(grade, context)
+    source = source_of(grade, context)
     concepts, checks, walk = _concepts(grade), _checks(grade, kata, source), walk_through(grade, source)
-    notes, printed, effort = _notes(grade), _printed(grade, context), _effort(kata, context)
+    notes, printed, effort = _notes(grade, source), _printed(grade, context), effort_of(kata, context)
     body: tuple[Section | None, ...]
     if grade.verdict == "grader_error":
         body = ()
+    elif grade.todos:
+        body = (walk, notes, printed, effort)
     elif grade.verdict == "passed":
         body = (concepts, notes, _questions(context), checks, walk, printed, effort)
     else:
         body = (
-            _diagnosis(grade, kata, source),
+            _diagnosis(grade, kata, source, context),
             _maps(grade, context),
             concepts,
             checks,
@@ -93,33 +96,68 @@ def build_view(
             printed,
             effort,
         )
-    headline = _headline(grade, kata, context, source)
+    body = (hunt_of(grade, source), *body)
+    headline = headline_of(grade, kata, context, source)
     body = tuple(_without_repeating(headline.reason, section) for section in body)
     sections = (headline, *body, *extra, _origin(grade, context, source))
     return View(
         title=f"{kata.id} · {kata.title}",
-        tone=_VERDICT_TONE[grade.verdict],
+        tone=VERDICT_TONE[grade.verdict],
         sections=tuple(section for section in sections if section is not None),
         verbose=context.verbose,
     )
 
 
-def _source(grade: Grade, context: ReportContext) -> Source:
+def hunt_of(grade: Grade, source: Source) -> HuntSection | None:
+    """What became of the planted mistakes, where there were any."""
+    room = grade.room
+    if room is None:
+        return None
+    said = {label: item for item in grade.diagnosis for label in reversed(item.mistakes)}
+
+    def bug(label: str) -> Bug:
+        item = said.get(label)
+        line = room.lines.get(label) or (item.line if item else None)
+        return Bug(
+            label=label,
+            text=bounded(item.sentence) if item else "",
+            spot=source.bare(line).spot if line else "",
+        )
+
+    return HuntSection(
+        planted=len(room.planted),
+        mended=len(room.mended),
+        unknown=len(room.unknown),
+        still=tuple(map(bug, room.still)),
+        new=tuple(map(bug, room.new)),
+        held_back=HELD_BACK in room.planted,
+        touched=", ".join(source.bare(line).spot for line in room.touched),
+        rewritten=room.rewritten,
+        done=grade.verdict == "passed",
+        points=grade.points,
+        max_points=grade.max_points,
+    )
+
+
+def source_of(grade: Grade, context: ReportContext) -> Source:
+    """The code that was graded, with the lines that are to blame."""
     name = context.file or (grade.source.name if grade.source else "")
     blamed: set[int | None] = {item.line for item in grade.diagnosis if item.line}
     if not blamed:
         blamed = {check.line for check in grade.checks if check.status == "failed" and check.line}
     if not blamed and grade.verdict == "unrunnable":
         blamed = {_place_of_reason(grade)}
-    return Source(for_terminal(name, limit=300), grade.source.text if grade.source else "", blamed)
+    text = grade.source.text if grade.source else ""
+    return Source(for_terminal(name, limit=300), text, blamed, context.cells)
 
 
-def _headline(grade: Grade, kata: Kata, context: ReportContext, source: Source) -> Headline:
+def headline_of(grade: Grade, kata: Kata, context: ReportContext, source: Source) -> Headline:
+    """The verdict, with the reason and the place of what could not be run."""
     percent = _percent(grade.points, grade.max_points)
     gained = None if context.previous_points is None else grade.points - context.previous_points
     return Headline(
         verdict=grade.verdict,
-        tone=_VERDICT_TONE[grade.verdict],
+        tone=VERDICT_TONE[grade.verdict],
         kata=kata.id,
         title=kata.title,
         class_name=kata.class_name,
@@ -129,12 +167,13 @@ def _headline(grade: Grade, kata: Kata, context: ReportContext, source: Source) 
         arc=f"{percent:.1f}",
         gained=gained,
         attempt=None if grade.verdict == "grader_error" else context.attempt,
-        reason=bounded(grade.reason) if grade.reason else None,
+        reason=bounded(source.told(grade.reason)) if grade.reason else None,
         place=source.place(_place_of_reason(grade)) if grade.verdict == "unrunnable" else None,
         mistakes=sum(len(item.mistakes) for item in grade.diagnosis),
         failed_checks=sum(check.status == "failed" for check in grade.checks),
         command=context.command,
         next_kata=context.next_kata,
+        todos=todos_of(grade, source),
     )
 
 
@@ -167,21 +206,25 @@ def _place_of_reason(grade: Grade) -> int | None:
     return int(found[1] or found[2]) if found else None
 
 
-def _diagnosis(grade: Grade, kata: Kata, source: Source) -> DiagnosisSection | None:
-    items = tuple(_diagnosis_item(item, kata, source) for item in grade.diagnosis)
+def _diagnosis(grade: Grade, kata: Kata, source: Source, context: ReportContext) -> DiagnosisSection | None:
+    items = tuple(diagnosis_item(item, kata, source, context) for item in grade.diagnosis)
     return DiagnosisSection(items=items) if items else None
 
 
-def _diagnosis_item(item: Diagnosis, kata: Kata, source: Source) -> DiagnosisItem:
+def diagnosis_item(
+    item: Diagnosis, kata: Kata, source: Source, context: ReportContext, around: int = 2
+) -> DiagnosisItem:
+    """One entry of what went wrong; its code with so many lines `around`."""
     return DiagnosisItem(
         sentence=bounded(item.sentence),
-        fix=bounded(item.fix),
+        fix="" if context.without_fixes else bounded(item.fix),
         why=bounded(item.why),
         labels=item.mistakes,
         concept=_concept_title(item.concept, kata),
         exact=item.certainty == "exact",
         alternatives=tuple(" ".join(labels) for labels in item.alternatives),
-        place=source.place(item.line),
+        place=source.place(item.line, around),
+        asked=not context.fixes_on_request or " ".join(item.mistakes) in context.fixes,
     )
 
 
@@ -243,8 +286,8 @@ def _checks(grade: Grade, kata: Kata, source: Source) -> ChecksSection | None:
 def _failed_check(check: CheckRecord, kata: Kata, source: Source, explained: set[int | None]) -> FailedCheck:
     """A failed check; the code of a line that the diagnosis has shown already is not shown again."""
     place = source.place(check.line, around=0)
-    if place is not None and place.line in explained:
-        place = Place(file=place.file, line=place.line)
+    if place is not None and check.line in explained:
+        place = replace(place, excerpt=())
     concept = _concept_title(check.concept, kata)
     return FailedCheck(
         id=check.id,
@@ -252,7 +295,7 @@ def _failed_check(check: CheckRecord, kata: Kata, source: Source, explained: set
         concept="" if concept == check.title else concept,
         gate=check.concept == END_TO_END,
         required=check.required,
-        message=bounded(check.message) if check.message else None,
+        message=bounded(source.told(check.message)) if check.message else None,
         expected=bounded(check.expected) if check.expected else None,
         actual=bounded(check.actual) if check.actual else None,
         why=bounded(check.why) if check.why else None,
@@ -260,8 +303,15 @@ def _failed_check(check: CheckRecord, kata: Kata, source: Source, explained: set
     )
 
 
-def _notes(grade: Grade) -> NotesSection | None:
-    items = tuple(NoteItem(text=bounded(note.text), line=note.line) for note in grade.notes)
+def _notes(grade: Grade, source: Source) -> NotesSection | None:
+    items = tuple(
+        NoteItem(
+            text=bounded(note.text),
+            line=note.line,
+            spot=source.bare(note.line).spot if note.line else "",
+        )
+        for note in grade.notes
+    )
     return NotesSection(items=items) if items else None
 
 
@@ -293,15 +343,17 @@ def _alike(line: str) -> str:
     return _NUMBERS.sub("0", line)
 
 
-def _effort(kata: Kata, context: ReportContext) -> Effort | None:
+def effort_of(kata: Kata, context: ReportContext) -> Effort | None:
+    """The time and the hints that it took, where anything is known of them."""
     hints = context.hints if isinstance(context.hints, tuple) else ()
-    count = context.hints if isinstance(context.hints, int) else len(hints)
+    count = context.hints if isinstance(context.hints, int) else len(hints) + len(context.fixes)
     if context.seconds_taken is None and not count and context.attempt is None:
         return None
     return Effort(
         time=None if context.seconds_taken is None else duration(context.seconds_taken),
         paused=context.paused,
         hints=hints,
+        fixes=context.fixes,
         hint_count=count,
         attempt=context.attempt,
         minutes=kata.minutes,

@@ -11,11 +11,10 @@ from typing import Literal, Protocol
 from grader.catalog import Catalog, Kata
 from grader.engine.running import Cancelled
 from grader.errors import KataError, UsageError
-from grader.grading import Options
 from grader.history import History
-from grader.practice.attempts import Graded, grade_target
+from grader.practice.attempts import Graded, grade_target, options_for
 from grader.practice.targets import Target
-from grader.records import Grade, Record, Submission
+from grader.records import Grade, Options, Record, Submission, Told
 from grader.snapshot import NotAnAnswer, UnreadableSubmission, read_submission
 from grader.stored import Origin
 from grader.watch.saves import Stamp, saves, stamp
@@ -37,7 +36,12 @@ class Begin(Protocol):
     """`grader.grading.begin`, or a stand-in for it."""
 
     def __call__(
-        self, submission: Submission, kata: Kata, catalog: Catalog, options: Options
+        self,
+        submission: Submission,
+        kata: Kata,
+        catalog: Catalog,
+        options: Options,
+        told: Told | None = None,
     ) -> Underway: ...
 
 
@@ -90,10 +94,19 @@ class Watch:
     """Watches one file. `events` runs until its caller stops asking; then everything it started is ended."""
 
     def __init__(
-        self, target: Target, options: Options, catalog: Catalog, history: History, begin: Begin, folder: Path
+        self,
+        target: Target,
+        options: Options,
+        catalog: Catalog,
+        history: History,
+        begin: Begin,
+        folder: Path,
+        *,
+        timed: bool = False,
     ) -> None:
         self._target = target
-        self._options = options
+        self._options = options_for(target.path, options, history)
+        self._timed = timed
         self._catalog = catalog
         self._history = history
         self._begin = begin
@@ -109,6 +122,16 @@ class Watch:
     def kata(self) -> Kata:
         """What the file answers."""
         return self._target.kata
+
+    @property
+    def options(self) -> Options:
+        """How it is graded."""
+        return self._options
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._target.path
 
     def press(self, key: Key) -> None:
         """From another thread: somebody pressed a key."""
@@ -213,6 +236,7 @@ class Watch:
             grade,
             folder=self._folder,
             origin=ORIGIN,
+            timed=self._timed,
         )
         before, self._last = self._last, graded.grade
         return Round(graded=graded, changes=changes(before, graded.grade))

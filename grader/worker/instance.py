@@ -1,11 +1,11 @@
-"""One instance of the candidate's class: its parameters, and calls of its forward."""
+"""One instance of the candidate's class, or its function: its parameters, and calls of it."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import msgspec
 import torch
@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
 
 from grader.protocol import (
-    DTYPES,
     MAX_DIMENSIONS,
     MAX_NAMES,
     Build,
@@ -25,59 +24,87 @@ from grader.protocol import (
     TraceEntry,
 )
 from grader.worker.failures import describe
-from grader.worker.loader import fresh_rng
+from grader.worker.loader import Target, fresh_rng
+from grader.worker.packing import oddity, plain
 from grader.worker.recorder import Calm, Dispatched, Recorder
-
-MAX_ELEMENTS = 2_000_000
+from grader.worker.unfinished import locals_of, rates_of
 
 
 @dataclass
 class Instance:
-    """A constructed module and where its code lives."""
+    """What is called, a module or a function, and where its code lives."""
 
-    module: nn.Module
+    target: Target
     file_name: str
-    half: bool = False
+    kept: dict[str, Any] = field(default_factory=dict)  # states that calls gave back, never looked at
+
+    @property
+    def module(self) -> nn.Module | None:
+        return self.target if isinstance(self.target, nn.Module) else None
+
+    @property
+    def named(self) -> dict[str, nn.Parameter]:
+        return {} if self.module is None else dict(nn.Module.named_parameters(self.module))
 
     def describe(self) -> Built:
+        module = self.module
+        if module is None:
+            return Built(parameters=())
         parameters = [
             ParameterInfo(
                 name=name[:120],
                 shape=() if isinstance(value, UninitializedParameter) else tuple(value.shape),
                 dtype=str(value.dtype).removeprefix("torch."),
-                owner=_owner(self.module, name),
+                owner=_owner(module, name),
                 trainable=value.requires_grad,
             )
-            for name, value in nn.Module.named_parameters(self.module)
+            for name, value in nn.Module.named_parameters(module)
         ]
-        lazy = any(isinstance(value, UninitializedParameter) for value in nn.Module.parameters(self.module))
-        classes = [type(part).__name__[:80] for part in nn.Module.modules(self.module)][1:]
-        return Built(parameters=tuple(parameters[:MAX_NAMES]), modules=tuple(classes[:MAX_NAMES]), lazy=lazy)
+        lazy = any(isinstance(value, UninitializedParameter) for value in nn.Module.parameters(module))
+        classes = [type(part).__name__[:80] for part in nn.Module.modules(module)][1:]
+        return Built(
+            parameters=tuple(parameters[:MAX_NAMES]),
+            modules=tuple(classes[:MAX_NAMES]),
+            lazy=lazy,
+            rates=rates_of(module),
+        )
 
     def call(self, request: Call, tensors: dict[str, Tensor]) -> tuple[Called | Failure, dict[str, Tensor]]:
-        """Run forward once as the request asks."""
-        named = dict(nn.Module.named_parameters(self.module))
+        """Call it once as the request asks."""
+        named = self.named
         _set_parameters(named, tensors)
         fresh_rng(request.seed)
-        x = tensors["x"].clone()
-        mask = tensors["mask"].clone() if "mask" in tensors else None
+        given = {name[2:]: value.clone() for name, value in tensors.items() if name.startswith("i:")}
         cotangent = tensors.get("cotangent")
-        leaf = x.requires_grad_(True) if cotangent is not None else x
-        watch = _Watch(self, request, leaf)
+        if cotangent is not None:
+            for name in request.wanted:
+                given[name].requires_grad_(True)
+        watch = _Watch(self, request, given)
+        values: dict[str, Any] = {**given, **request.numbers}
+        values |= {name: self.kept.get(kept) for name, kept in request.states.items()}
+        self.kept.pop(request.keep, None)
         try:
             parts = self._switch(request.training)
             with watch, torch.set_grad_enabled(True):
-                returned = _forward(self.module, leaf, mask, request.mask_keyword)
+                returned = self.target(
+                    *(values[name] for name in request.args),
+                    **{argument: values[name] for argument, name in request.kwargs.items()},
+                )
         except BaseException as error:  # noqa: BLE001 - whatever it raises is the candidate's
-            return describe(error, "forward", self.file_name, watch.entries[-12:]), {}
-        called, reply = _pack(returned, training_after=_mode_after(parts, request.training))
+            told = describe(error, "forward", self.file_name, watch.entries[-12:])
+            return told, locals_of(error, self.file_name) if request.locals else {}
+        state = returned[1] if isinstance(returned, tuple | list) and len(returned) > 1 else None
+        called, reply = _pack(returned, request.returns, training_after=_mode_after(parts, request.training))
         called = msgspec.structs.replace(called, followed=watch.followed(_first(returned)))
+        if request.keep:
+            self.kept[request.keep] = state
+            called = msgspec.structs.replace(called, state=type(state).__name__[:80])
         if request.trace or cotangent is None:
-            reply["x_after"] = _plain(x)
-            if mask is not None:
-                reply["mask_after"] = _plain(mask)
+            reply |= {f"a:{name}": plain(value) for name, value in given.items()}
         if cotangent is not None and "output" in reply:
-            failure = _gradients(returned, leaf, named, cotangent, reply, self.file_name, watch)
+            leaves = {f"d:{name}": given[name] for name in request.wanted}
+            leaves |= {f"g:{name}": value for name, value in named.items() if value.requires_grad}
+            failure = _gradients(returned, leaves, cotangent, reply, self.file_name, watch)
             if failure is not None:
                 called = msgspec.structs.replace(called, backward=failure)
         return watch.told(called), reply
@@ -87,6 +114,8 @@ class Instance:
 
         Returns the module's parts, all in that mode.
         """
+        if self.module is None:
+            return []
         self.module.train(training)
         parts = list(nn.Module.modules(self.module))
         if _mode_after(parts, training) is not training:
@@ -94,18 +123,20 @@ class Instance:
         return parts
 
 
-def build(cls: type[nn.Module], request: Build, file_name: str) -> Instance | Failure:
-    """Construct an instance; what the constructor raises is a record."""
+def build(target: Target, request: Build, file_name: str) -> Instance | Failure:
+    """Construct an instance; what the constructor raises is a record. A function is called as it is."""
+    if not isinstance(target, type):
+        return Instance(target, file_name)
     fresh_rng(request.instance)
     try:
-        module = cls(*request.args, **request.kwargs)
+        module = target(*request.args, **request.kwargs)
         if request.half:
             module = module.half()
         nn.Module.named_parameters(module)
         len(list(nn.Module.modules(module)))  # fails when super().__init__() never ran
     except BaseException as error:  # noqa: BLE001 - whatever it raises is the candidate's
         return describe(error, "build", file_name)
-    return Instance(module=module, file_name=file_name, half=request.half)
+    return Instance(module, file_name)
 
 
 class _Watch(contextlib.ExitStack):
@@ -116,11 +147,17 @@ class _Watch(contextlib.ExitStack):
     gradients are enabled as ever.
     """
 
-    def __init__(self, instance: Instance, request: Call, x: Tensor) -> None:
+    def __init__(self, instance: Instance, request: Call, given: Mapping[str, Tensor]) -> None:
         super().__init__()
-        self._whole = request.dispatch and not x.requires_grad
+        floats = [value for value in given.values() if value.is_floating_point()]
+        above = not request.below and not any(value.requires_grad for value in floats)
+        self._whole = request.dispatch and above
         self.recorder = Recorder(instance.file_name, instance.module) if request.trace else None
-        self.dispatched = Dispatched(instance.file_name, x, instance.module) if request.dispatch else None
+        self.dispatched = (
+            Dispatched(instance.file_name, tuple(given.values()), instance.module)
+            if request.dispatch
+            else None
+        )
         self.calm = Calm() if request.calm else None
 
     def __enter__(self) -> Self:
@@ -146,6 +183,9 @@ class _Watch(contextlib.ExitStack):
             trace=self.entries,
             dispatched=tuple(self.dispatched.names) if self.dispatched else (),
             dispatched_lines=dict(self.dispatched.lines) if self.dispatched else {},
+            largest=self.dispatched.largest if self.dispatched else 0,
+            largest_line=self.dispatched.largest_line if self.dispatched else None,
+            work=self.dispatched.work if self.dispatched else 0,
         )
 
 
@@ -161,14 +201,6 @@ def _set_parameters(named: Mapping[str, Tensor], tensors: dict[str, Tensor]) -> 
                 named[name[2:]].copy_(value)
 
 
-def _forward(module: nn.Module, x: Tensor, mask: Tensor | None, keyword: str | None) -> object:
-    if mask is None:
-        return module(x)
-    if keyword is not None:
-        return module(x, **{keyword: mask})
-    return module(x, mask)
-
-
 def _first(returned: object) -> object:
     return returned[0] if isinstance(returned, tuple | list) and len(returned) else returned
 
@@ -178,10 +210,12 @@ def _mode_after(parts: Sequence[nn.Module], training: bool) -> bool:
     return training == all(bool(part.training) is training for part in parts)
 
 
-def _pack(returned: object, *, training_after: bool) -> tuple[Called, dict[str, Tensor]]:
+def _pack(returned: object, wanted: int, *, training_after: bool) -> tuple[Called, dict[str, Tensor]]:
     first = _first(returned)
+    several = isinstance(returned, tuple | list)
+    as_asked = several and wanted > 1 and len(returned) == wanted  # type: ignore[arg-type]
     tensors: dict[str, Tensor] = {}
-    odd = _oddity(first) if isinstance(first, Tensor) else ""
+    odd = oddity(first) if isinstance(first, Tensor) else ""
     if returned is None:
         kind = "none"
     elif not isinstance(first, Tensor):
@@ -189,8 +223,8 @@ def _pack(returned: object, *, training_after: bool) -> tuple[Called, dict[str, 
     elif odd:
         kind = "odd"
     else:
-        kind = "tuple" if isinstance(returned, tuple | list) else "tensor"
-        tensors["output"] = _plain(first)
+        kind = "tuple" if several and not as_asked else "tensor"
+        tensors["output"] = plain(first)
     called = Called(
         returned=kind,  # type: ignore[arg-type]
         type=type(returned).__name__[:80],
@@ -202,29 +236,9 @@ def _pack(returned: object, *, training_after: bool) -> tuple[Called, dict[str, 
     return called, tensors
 
 
-def _oddity(value: Tensor) -> str:
-    if value.layout is not torch.strided:
-        return "a sparse tensor"
-    if value.is_meta:
-        return "a tensor on the meta device, which holds no numbers"
-    if value.device.type != "cpu":
-        return f"a tensor on {value.device.type}"
-    if value.dtype not in DTYPES.values():
-        return f"a tensor of {str(value.dtype).removeprefix('torch.')}"
-    if value.numel() > MAX_ELEMENTS or value.dim() > MAX_DIMENSIONS:
-        return f"a tensor of shape {tuple(value.shape)}"
-    return ""
-
-
-def _plain(value: Tensor) -> Tensor:
-    """A dense copy of plain class: what a subclass claims about itself stays behind."""
-    return torch.Tensor.as_subclass(value.detach(), torch.Tensor).clone().contiguous()
-
-
 def _gradients(
     returned: object,
-    x: Tensor,
-    named: Mapping[str, Tensor],
+    wanted: Mapping[str, Tensor],
     cotangent: Tensor,
     reply: dict[str, Tensor],
     file_name: str,
@@ -235,7 +249,6 @@ def _gradients(
     assert isinstance(output, Tensor)
     if not output.requires_grad or output.shape != cotangent.shape:
         return None
-    wanted = {"x": x, **{name: value for name, value in named.items() if value.requires_grad}}
     _forget_gradients(wanted)
     try:
         # As one number: a gradient of the output would make torch import its symbolic shapes, 0.3 s.
@@ -251,8 +264,8 @@ def _gradients(
     finally:
         _forget_gradients(wanted)
     for name, value in zip(wanted, found, strict=True):
-        if value is not None and not _oddity(value):
-            reply[f"g:{name}"] = _plain(value)
+        if value is not None and not oddity(value):
+            reply[name] = plain(value)
     return None
 
 

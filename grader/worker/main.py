@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from grader.confine.apply import Applied
 from grader.errors import ConfinementUnavailable
@@ -36,14 +36,14 @@ from grader.protocol import (
 )
 from grader.worker.failures import describe
 from grader.worker.instance import Instance, build
-from grader.worker.loader import LoadError, load
+from grader.worker.loader import LoadError, Target, load
 
 
 class Worker:
     """Answers requests about one submission."""
 
     def __init__(self) -> None:
-        self._class: type[nn.Module] | None = None
+        self._target: Target | None = None
         self._file_name = ""
         self._instances: dict[int, Instance] = {}
 
@@ -61,16 +61,15 @@ class Worker:
     def _load(self, request: Load, tensors: dict[str, Tensor]) -> Reply:
         self._file_name = request.file_name
         try:
-            self._class, loaded = load(
-                tensors["source"].numpy().tobytes(), request.file_name, request.class_name
-            )
+            source = tensors["source"].numpy().tobytes()
+            self._target, loaded = load(source, request.file_name, request.name, request.sort)
         except LoadError as error:
             return error.failure
         return loaded
 
     def _build(self, request: Build) -> Reply:
-        assert self._class is not None
-        made = build(self._class, request, self._file_name)
+        assert self._target is not None
+        made = build(self._target, request, self._file_name)
         if isinstance(made, Failure):
             return made
         self._instances[request.instance] = made

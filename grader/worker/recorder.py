@@ -50,17 +50,31 @@ _PRODUCT = re.compile(
 _SQUARE = re.compile(r"^(pow|square)_?$|norm$")  # |q - k|² is a product as well
 # Operations that take no more than the size of a tensor.
 _SIZE_ONLY = re.compile(r"_like$|^new_")
+# Products by the place of the matrix whose last axis is summed over.
+_INNER = {
+    "mm": 0,
+    "bmm": 0,
+    "mv": 0,
+    "dot": 0,
+    "matmul": 0,
+    "linear": 0,
+    "addmm": 1,
+    "baddbmm": 1,
+    "addmv": 1,
+}
 _NESTED = 2  # attention is a product (the mix) with a product (the scores) inside
 
 
 class Recorder(TorchFunctionMode):
     """Notes each torch call under it; `entries` are in the order of the calls."""
 
-    def __init__(self, file_name: str, module: nn.Module) -> None:
+    def __init__(self, file_name: str, module: nn.Module | None) -> None:
         super().__init__()
         self._file_name = file_name
-        self._known = {id(part) for part in nn.Module.modules(module)}
-        self._parameters = {id(value): name[:120] for name, value in nn.Module.named_parameters(module)}
+        parts = [] if module is None else nn.Module.modules(module)
+        named = [] if module is None else nn.Module.named_parameters(module)
+        self._known = {id(part) for part in parts}
+        self._parameters = {id(value): name[:120] for name, value in named}
         self.entries: list[TraceEntry] = []
 
     def __torch_function__(
@@ -143,22 +157,28 @@ class Calm(TorchFunctionMode):
 
 
 class Dispatched(TorchDispatchMode):
-    """Notes the names of the operations, with the first line that led to each, and follows x to the output.
+    """Notes the names of the operations, with the first line that led to each, and follows the inputs to the
+    output.
 
     A tensor is known by its memory, which is kept until the end so that no other takes its place. What is
-    computed from x carries how many products of such tensors lie one inside the other.
+    computed from an input carries how many products of such tensors lie one inside the other.
     """
 
-    def __init__(self, file_name: str, x: Tensor, module: nn.Module) -> None:
+    def __init__(self, file_name: str, inputs: tuple[Tensor, ...], module: nn.Module | None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._file_name = file_name
         self._kept: list[object] = []
         self._known: set[int] = {self._place(value) for value in _state(module)}
-        self._nested: dict[int, int] = {self._place(x): 0}
+        self._nested: dict[int, int] = {
+            self._place(value): 0 for value in inputs if value.is_floating_point()
+        }
         self._unseen = False
         self._followed: bool | None = None  # until forward is over
         self.lines: dict[str, int] = {}
         self.names: dict[str, None] = {}
+        self.largest = 0  # elements of the largest new tensor; a view is none
+        self.largest_line: int | None = None
+        self.work = 0  # multiplications in products of tensors
 
     def __torch_dispatch__(
         self,
@@ -174,11 +194,14 @@ class Dispatched(TorchDispatchMode):
             return func(*args, **kwargs)
         places = [(value, self._place(value)) for value in _tensors(args, kwargs)]
         result = func(*args, **kwargs)
+        self._measure(name.rpartition(".")[2], places, result)
         self._follow(name.rpartition(".")[2], places, result)
         return result
 
     def followed(self, output: object) -> bool:
-        """Whether the output was seen to come from x, by a product in a product, and from nothing else."""
+        """Whether the output was seen to come from an input, by a product in a product, and from nothing
+        else.
+        """
         if self._followed is None:
             nested = self._nested.get(self._place(output), 0) if isinstance(output, Tensor) else 0
             whole = not self._unseen and len(self.names) < MAX_DISPATCHED
@@ -189,11 +212,29 @@ class Dispatched(TorchDispatchMode):
         if name in self.names or len(self.names) >= MAX_DISPATCHED:
             return
         self.names[name] = None
-        frame: FrameType | None = sys._getframe(2)
+        line = self._line()
+        if line is not None:
+            self.lines[name] = line
+
+    def _measure(self, name: str, places: list[tuple[Tensor, int]], result: Any) -> None:
+        """How much is made, and how much is multiplied."""
+        shared = {place for _, place in places}
+        for value in _tensors((result,), {}):
+            if value.numel() > self.largest and self._place(value) not in shared:
+                self.largest, self.largest_line = value.numel(), self._line()
+        inner = _INNER.get(name)
+        if inner is not None and isinstance(result, Tensor) and len(places) > inner:
+            self.work += result.numel() * int(places[inner][0].shape[-1])
+        elif name.rstrip("_") == "mul" and isinstance(result, Tensor) and len(places) > 1:
+            small = min(value.numel() for value, _ in places)
+            self.work += result.numel() if small > 1 else 0
+
+    def _line(self) -> int | None:
+        """The innermost line of the candidate's file that is being run."""
+        frame: FrameType | None = sys._getframe(3)
         while frame is not None and frame.f_code.co_filename != self._file_name:
             frame = frame.f_back
-        if frame is not None:
-            self.lines[name] = frame.f_lineno
+        return None if frame is None else frame.f_lineno
 
     def _follow(self, name: str, places: list[tuple[Tensor, int]], result: Any) -> None:
         inside = [self._nested[place] for _, place in places if place in self._nested]
@@ -227,7 +268,9 @@ _plain_dispatch = inspect.unwrap(Dispatched.__torch_dispatch__)
 type.__setattr__(Dispatched, "__torch_dispatch__", _plain_dispatch)
 
 
-def _state(module: nn.Module) -> Iterator[Tensor]:
+def _state(module: nn.Module | None) -> Iterator[Tensor]:
+    if module is None:
+        return
     yield from nn.Module.parameters(module)
     yield from nn.Module.buffers(module)
 

@@ -105,13 +105,14 @@ def _lowered(c: Context, number: Tensor | float) -> Context:
     return c.but(scores=c.scores - (~c.visible).to(c.scores.dtype) * number)
 
 
-SCALE = Fitted("scale", _divided, divisor_form)
+SCALE = Fitted("scale", _divided, divisor_form, ("D", "S"))
 FILLS = (
-    Fitted("mask", _filled, fill_form, low=1e-3, high=1e3, masked_only=True),
+    Fitted("mask", _filled, fill_form, ("D", "S"), low=1e-3, high=1e3, masked_only=True),
     Fitted(
         "mask",
         _lowered,
         lambda numbers, written: fill_form(numbers, written, added=True),
+        ("D", "S"),
         low=1e-3,
         high=1e3,
         masked_only=True,

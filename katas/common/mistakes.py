@@ -7,14 +7,15 @@ elsewhere, show in training mode only.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
+from operator import eq
 
 import torch
 import torch.nn.functional as F
 from kata_content.common.mistakes_masked import DROPOUT, MASK, NEUTRAL, TRAINING
-from kata_content.common.steps import pass_on
-from kata_content.common.ways import (
+from kata_content.common.step_variants import (
     again,
     batch_mix,
     batch_scores,
@@ -27,6 +28,7 @@ from kata_content.common.ways import (
     finished,
     flat_mix,
     flat_scores,
+    in_a_chain,
     interleaved,
     keep,
     layer_norm,
@@ -43,9 +45,10 @@ from kata_content.common.ways import (
     weighed,
     with_bias_of,
 )
+from kata_content.common.steps import pass_on
 from torch import Tensor
 
-from grader.authoring import Form
+from grader.authoring import Context, Form
 
 SCALE = (
     Form("no_scale", {"scale": keep}),
@@ -257,6 +260,16 @@ SOFTMAX = (
         "Your rows sum to one, but over relu of the scores; attention takes exponentials.",
     ),
     _over_their_sum(
+        F.softplus,
+        "the weights are softplus of the scores divided by their row sum",
+        "Your rows sum to one, but over softplus of the scores; attention takes exponentials.",
+    ),
+    _over_their_sum(
+        lambda s: F.elu(s) + 1,
+        "the weights are elu of the scores plus one, divided by their row sum",
+        "Your rows sum to one, but over elu of the scores plus one; attention takes exponentials.",
+    ),
+    _over_their_sum(
         torch.square,
         "the weights are the squares of the scores divided by their row sum",
         "Your rows sum to one, but over squares of the scores; attention takes exponentials.",
@@ -379,9 +392,10 @@ PROJECTIONS = (
             {"project": projected(q, k, v)},
             shows=f"query, key and value come from the layers {q}, {k} and {v}",
         )
-        for q in ("query", "key", "value")
-        for k in ("query", "key", "value")
-        for v in ("query", "key", "value")
+        for q, k, v in sorted(
+            itertools.product(("query", "key", "value"), repeat=3),
+            key=lambda taken: -sum(map(eq, taken, ("query", "key", "value"))),  # the likely ones first
+        )
         if len({q, k, v}) < 3
     ),
     *(
@@ -412,6 +426,14 @@ PROJECTIONS = (
             ("key", "key"),
             ("value", "value"),
         )
+    ),
+    Form(
+        "shared_projection",
+        {"project": in_a_chain},
+        shows="the layer of the key is applied to the query, and that of the value to the key",
+        sentence="The key is made from the query and the value from the key: each of the three starts from"
+        " the input.",
+        fix="Give each layer the input: `self.key_proj(x)`, `self.value_proj(x)`.",
     ),
     Form("projection_unused", {"project": projected("x", "x", "x")}),
     *(
@@ -506,7 +528,7 @@ PROJECTIONS = (
     ),
 )
 
-MIX = (
+MIXED_OTHERWISE = (  # in one head and in several
     Form("weights_transposed", {"mix": lambda c: c.but(mixed=c.weights.mT @ c.value)}),
     Form("output_uses_keys", {"mix": lambda c: c.but(mixed=c.weights @ c.key)}),
     Form(
@@ -515,6 +537,15 @@ MIX = (
         shows="the weights mix the queries, and the values are never used",
         sentence="Queries ask where to look, values are what is read there; you read the queries.",
     ),
+)
+
+MIX = (
+    Form(
+        "mix_elementwise",
+        {"mix": lambda c: c.but(mixed=c.weights.sum(dim=-2).unsqueeze(-1) * c.value)},
+        shows="each value is multiplied by the sum of its column of the weights, and nothing is mixed",
+    ),
+    *MIXED_OTHERWISE,
     Form(
         "output_uses_keys",
         {"mix": lambda c: c.but(mixed=c.weights @ c.x)},
@@ -676,15 +707,42 @@ CAUSAL_WITHOUT_MASK_STEP = (
     ),
 )
 
-CONVERTED = tuple(
-    Form(
-        "wrong_dtype",
-        {"mix": lambda c, dtype=dtype: c.but(mixed=(c.weights.to(dtype) @ c.value.to(dtype)).to(c.x.dtype))},  # type: ignore[misc]
-        shows=f"the values are mixed in {str(dtype).removeprefix('torch.')}",
-        sentence="The values are mixed in half precision, which leaves two or three digits of the result.",
-        fix="Take the conversion out: every tensor has the dtype of x.",
+
+def _converted(what: str, step: str, rule: Callable[[Context, torch.dtype], Context]) -> tuple[Form, ...]:
+    return tuple(
+        Form(
+            "wrong_dtype",
+            {step: lambda c, dtype=dtype: rule(c, dtype)},  # type: ignore[misc]
+            shows=f"{what} in {str(dtype).removeprefix('torch.')}",
+            sentence=f"{what.capitalize()} in half precision, which leaves two or three digits of the"
+            " result.",
+            fix="Take the conversion out: every tensor has the dtype of x.",
+        )
+        for dtype in (torch.bfloat16, torch.float16)
     )
-    for dtype in (torch.bfloat16, torch.float16)
+
+
+CONVERTED = (
+    *_converted(
+        "the values are mixed",
+        "mix",
+        lambda c, to: c.but(mixed=(c.weights.to(to) @ c.value.to(to)).to(c.x.dtype)),
+    ),
+    *_converted(
+        "the scores are computed",
+        "scores",
+        lambda c, to: c.but(scores=(c.query.to(to) @ c.key.mT.to(to)).to(c.x.dtype)),
+    ),
+    *_converted(
+        "the weights are kept",
+        "normalise",
+        lambda c, to: c.but(weights=torch.softmax(c.scores, dim=-1).to(to).to(c.x.dtype)),
+    ),
+    *_converted(
+        "softmax is taken",
+        "normalise",
+        lambda c, to: c.but(weights=torch.softmax(c.scores.to(to), dim=-1).to(c.x.dtype)),
+    ),
 )
 
 VALUES = (*SCALE, *SCORES, *PROJECTIONS, *SOFTMAX, *MIX, *OUTPUT, *CONVERTED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 from kata_content.common.fitted import weak_fill
-from kata_content.common.ways import (
+from kata_content.common.step_variants import (
     added,
     causal_always,
     causal_without_mask,
@@ -14,6 +14,7 @@ from kata_content.common.ways import (
     finished,
     first_key_column,
     first_sample,
+    first_sample_of_expanded,
     four_dimensional,
     hidden_where,
     keep,
@@ -51,6 +52,13 @@ MASK = (
     Form("mask_fill_wrong_sign", {"mask": filled(1e9)}),
     Form("mask_fill_wrong_sign", {"mask": filled(float("inf"))}),
     Form("mask_fill_wrong_sign", {"mask": added(lambda m: (1 - m) * 1e9)}),
+    Form(
+        "inf_nan_fully_masked_row",
+        {"mask": hidden_where(lambda visible: ~visible.all(dim=-1, keepdim=True).expand(visible.shape))},
+        shows="one hidden key hides its whole row, and a row of nothing but -inf becomes NaN",
+        sentence="One hidden key hides the whole row, and softmax of a row that is all -inf is NaN.",
+        fix="Hide only the keys that the mask names: `attention_mask == 0`, as it comes.",
+    ),
     Form("mask_added_as_bool", {"mask": added(lambda m: m)}),
     Form(
         "mask_added_as_bool",
@@ -95,6 +103,10 @@ MASK = (
     ),
     Form("mask_first_sample_only", {"mask": first_sample(float("-inf"))}),
     Form("mask_first_sample_only", {"mask": first_sample(-1e9)}),
+    *(
+        Form("mask_first_sample_only", {"mask": first_sample_of_expanded(fill)})
+        for fill in (float("-inf"), -1e9)
+    ),
     Form("hides_padded_queries", {"mask": hidden_where(lambda visible: ~(visible & visible.mT), -1e9)}),
     Form("mask_branch_drops_scale", {"mask": unscaled_when_masked}),
     Form("mask_wrong_broadcast_4d", {"mask": four_dimensional}),

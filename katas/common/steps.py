@@ -7,7 +7,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from grader.authoring import Context, Plan
+from grader.authoring import Context, Plan, Step
 
 
 def project(c: Context) -> Context:
@@ -57,24 +57,34 @@ def pass_on(c: Context) -> Context:
     return c.but(output=c.mixed)
 
 
+PROJECT = Step(project, "projections", {"query": "B S D", "key": "B S D", "value": "B S D"})
+SCORES = Step(scores, "scores", {"scores": "B S T"})
+SCALE = Step(scale, "scale", {"scores": "B S T"})
+MASK = Step(mask, "mask", {"scores": "B S T"})
+NORMALISE = Step(normalise, "softmax", {"weights": "B S T"})
+DROP = Step(drop, "dropout", {"weights": "B S T"})
+MIX = Step(mix, "mix", {"mixed": "B S D"})
+OUTPUT = Step(output, "mix", {"output": "B S D"}, role="output", without=pass_on)
+PASS_ON = Step(pass_on, "mix", {"output": "B S D"})
+
 FORMULA: Plan = {
-    "project": project,
-    "scores": scores,
-    "scale": scale,
-    "normalise": normalise,
-    "mix": mix,
-    "output": pass_on,
+    "project": PROJECT,
+    "scores": SCORES,
+    "scale": SCALE,
+    "normalise": NORMALISE,
+    "mix": MIX,
+    "output": PASS_ON,
 }
 
 MASKED: Plan = {
-    "project": project,
-    "scores": scores,
-    "scale": scale,
-    "mask": mask,
-    "normalise": normalise,
-    "drop": drop,
-    "mix": mix,
-    "output": pass_on,
+    "project": PROJECT,
+    "scores": SCORES,
+    "scale": SCALE,
+    "mask": MASK,
+    "normalise": NORMALISE,
+    "drop": DROP,
+    "mix": MIX,
+    "output": PASS_ON,
 }
 
-MASKED_WITH_OUTPUT: Plan = {**MASKED, "output": output}
+MASKED_WITH_OUTPUT: Plan = {**MASKED, "output": OUTPUT}

@@ -1,10 +1,9 @@
-"""What can go wrong in v1, and its plan."""
+"""What can go wrong in v1."""
 
 from __future__ import annotations
 
 from kata_content.common import examples, fitted
 from kata_content.common import mistakes as common
-from kata_content.common.steps import FORMULA as PLAN
 
 from grader.authoring import Example, Form
 
@@ -23,4 +22,4 @@ RIGHT: tuple[Example, ...] = (
     *examples.RIGHT_SEPARATE_LAYERS,
 )
 
-__all__ = ["EXAMPLES", "FITTED", "NEUTRAL", "PLAN", "RIGHT", "TRAINING", "VALUES"]
+__all__ = ["EXAMPLES", "FITTED", "NEUTRAL", "RIGHT", "TRAINING", "VALUES"]

@@ -1,10 +1,9 @@
-"""What can go wrong in v4, and its plan."""
+"""What can go wrong in v4."""
 
 from __future__ import annotations
 
 from kata_content.common import examples, fitted
 from kata_content.common import mistakes as common
-from kata_content.common.steps import MASKED as PLAN
 
 from grader.authoring import Example
 
@@ -26,4 +25,4 @@ RIGHT: tuple[Example, ...] = (
     *examples.RIGHT_MASK_AND_DROPOUT,
 )
 
-__all__ = ["EXAMPLES", "FITTED", "NEUTRAL", "PLAN", "RIGHT", "TRAINING", "VALUES"]
+__all__ = ["EXAMPLES", "FITTED", "NEUTRAL", "RIGHT", "TRAINING", "VALUES"]

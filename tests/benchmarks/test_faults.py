@@ -153,6 +153,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_what_becomes_of_a_fault(project: Path) -> None:
     made = {fault.key[2:]: fault for fault in faults(project)}
     missed = made["x > LIMIT", "Gt -> GtE"]

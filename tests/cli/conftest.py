@@ -11,8 +11,7 @@ from click.testing import CliRunner, Result
 from grader.catalog import Catalog, Kata
 from grader.cli.app import App
 from grader.cli.main import cli
-from grader.grading import Options
-from grader.records import Grade, Submission
+from grader.records import Grade, Options, Submission, Verdict
 
 
 class FakeGrader:
@@ -21,6 +20,7 @@ class FakeGrader:
     def __init__(self, make_grade: Callable[..., Grade]) -> None:
         self.make_grade = make_grade
         self.missed: tuple[str, ...] = ()
+        self.verdict: Verdict | None = None
         self.error: BaseException | None = None
         self.asked: list[tuple[Submission, Kata, Options | None]] = []
 
@@ -31,7 +31,8 @@ class FakeGrader:
         self.asked.append((submission, kata, options))
         if self.error is not None:
             raise self.error
-        return self.make_grade(kata.id, missed=self.missed, source=submission.source.decode())
+        text = submission.source.decode()
+        return self.make_grade(kata.id, missed=self.missed, verdict=self.verdict, source=text)
 
 
 class Terminal:

@@ -30,7 +30,7 @@ def test_a_healthy_machine_ends_with_0(kata: Terminal) -> None:
 def test_what_is_wrong_stands_on_one_harmless_line_and_ends_with_3(
     kata: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.cli.doctor.examine", lambda *_: finding(fine=False))
+    monkeypatch.setattr("grader.cli.doctor.examine", lambda *_, **__: finding(fine=False))
     result = kata("doctor")
     assert result.exit_code == 3
     assert f"  !! import: fails: No module named 'torch'␛[2J{'x' * 100}\n" in result.stdout
@@ -40,12 +40,12 @@ def test_what_is_wrong_stands_on_one_harmless_line_and_ends_with_3(
 def test_lint_names_each_problem_with_its_place_and_says_what_it_tried(
     kata: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[Path | None, str | None]] = []
+    asked: list[tuple[linting.Aim, bool]] = []
     tally = linting.Tally(kata="v1", mistakes=90, rejected=90, named=89, blamed=1, rights=12, accepted=12)
 
-    def lint(root: Path | None, only: str | None) -> linting.LintReport:
-        asked.append((root, only))
-        if root is None:
+    def lint(aim: linting.Aim, _: linting.Tell, *, quick: bool) -> linting.LintReport:
+        asked.append((aim, quick))
+        if aim.root is None:
             return linting.LintReport(tallies=(tally,))
         problem = linting.Problem(path=Path("/k/stub.py"), line=3, message="No TODO.", fix="Add one.")
         return linting.LintReport(problems=(problem,))
@@ -62,10 +62,12 @@ def test_lint_names_each_problem_with_its_place_and_says_what_it_tried(
     found = kata("lint", "mine")
     assert found.exit_code == 1
     assert found.stdout == "/k/stub.py:3: No TODO.\n  → Add one.\n1 problem.\n"
-    assert asked == [(None, None), (kata.folder / "mine", None)]
+    mine = kata.folder / "mine"
+    assert asked == [(linting.Aim(), False), (linting.Aim(root=mine), False)]
     kata("lint", "v3")
-    kata("lint", "mine/katas/first")
-    assert asked[2:] == [(None, "v3"), (kata.folder.resolve() / "mine", "first")]
+    kata("lint", "mine/katas/first", "--quick")
+    first = linting.Aim(root=mine.resolve(), only="first")
+    assert asked[2:] == [(linting.Aim(only="v3"), False), (first, True)]
 
 
 def test_lint_of_a_kata_that_is_not_there_names_those_that_are(kata: Terminal, catalog: Catalog) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +12,18 @@ from typing import Any
 
 import pytest
 
+from grader.engine.endpoint import Place
 from grader.engine.shared import SharedEngine, Status
+from tests.patience import until
 
 Terminal = Any  # tests/cli/conftest.py
+RUN = """
+import sys
+from pathlib import Path
+from grader.engine import daemon
+from grader.engine.endpoint import Place
+daemon.run(Place(Path(sys.argv[1]), *sys.argv[2:4], tuple(map(Path, sys.argv[4:]))))
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +49,28 @@ def test_what_it_says_about_itself(kata: Terminal, monkeypatch: pytest.MonkeyPat
     assert shown.exit_code == 0
     for words in ("11, its host 12", "2 min 5 s", "30 idle minutes", "7, 1 of them", "300 MB"):
         assert words in shown.stdout
+
+
+def test_one_from_before_a_reinstall_is_found_and_stopped(kata: Terminal) -> None:
+    engine = SharedEngine.of(os.environ)
+    assert engine is not None
+    before = Place(engine.where.folder, engine.where.environment, "0" * 16, engine.where.roots)
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            RUN,
+            *(str(before.folder), before.environment, before.code),
+            *map(str, before.roots),
+        ]
+    )
+    with process:
+        until(SharedEngine(before).is_running)
+        status = kata("engine", "status")
+        assert (status.exit_code, f"{process.pid} is an engine from before" in status.stdout) == (1, True)
+        assert kata("engine", "stop").stdout == "The engine has stopped.\n"
+        assert process.wait() == 0
+    assert kata("engine", "stop").stdout == "No engine was running.\n"
 
 
 def test_where_there_can_be_none(kata: Terminal, monkeypatch: pytest.MonkeyPatch, runtime: Path) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.grading import Options
-from grader.records import decode_grade
+from grader.records import Options, decode_grade
 
 Terminal = Any  # tests/cli/conftest.py
 NAME = "self_attention_v3.py"

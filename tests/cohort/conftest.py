@@ -11,11 +11,11 @@ import pytest
 
 from grader.catalog import Catalog, Kata
 from grader.cohort.entries import Entry, Result
+from grader.cohort.gather import Wanted
 from grader.cohort.run import grading, run
 from grader.cohort.work import Cohort, Finished, KeyFunction
 from grader.errors import GraderFault
-from grader.grading import Options
-from grader.records import Diagnosis, Grade, Submission
+from grader.records import Diagnosis, Grade, Options, Submission
 
 
 def answer(kata: str, *missed: str, body: str = "...") -> str:
@@ -66,9 +66,13 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
 def grade_all(tmp_path: Path, catalog: Catalog, grader: Grader) -> Callable[..., Finished]:
     """Grade the paths below the test's folder into its `out`; the last event."""
 
-    def grade_all(*paths: str, code: str = "1", stop_after: int | None = None, **more: Any) -> Any:
+    def grade_all(
+        *paths: str, code: str = "1", stop_after: int | None = None, output: str = "out",
+        katas: tuple[str, ...] = (), **more: Any,
+    ) -> Any:  # fmt: skip
         options = Options(**more.pop("options", {}))
-        cohort = Cohort(tmp_path / "out", catalog, options, code)
+        cohort = Cohort(tmp_path / output, catalog, options, code, more.pop("delivery", None))
+        more["wanted"] = Wanted(katas=tuple(map(catalog.get, katas)))
 
         def runner(todo: list[Entry], keys: KeyFunction) -> Any:
             return run(todo, grading(grader, catalog, options, keys), 2)

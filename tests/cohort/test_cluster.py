@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,9 +15,11 @@ import pytest
 
 from grader.catalog import Catalog
 from grader.cohort.cluster import run_on_cluster
-from grader.cohort.entries import Entry
+from grader.cohort.entries import Entry, Result, Row
+from grader.cohort.run import Stopped
+from grader.cohort.work import Cohort, KeyFunction
 from grader.errors import UsageError
-from grader.grading import Options
+from grader.records import Options
 from tests.engine.answers import solution, submission, wrong
 from tests.engine.conftest import runtime, shared  # noqa: F401 - fixtures
 from tests.patience import until
@@ -97,6 +99,36 @@ def test_a_worker_killed_in_the_middle_loses_no_submission_and_doubles_none(
     assert Counter(result.name for result in results) == Counter(entry.name for entry in entries)
     verdicts = {result.name: result.grade.verdict for result in results if result.grade is not None}
     assert verdicts == {str(number): "passed" if number % 2 == 0 else "failed" for number in range(24)}
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_ends_the_run_and_keeps_what_is_done(
+    cluster: Cluster, catalog: Catalog, tmp_path: Path
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"s{number}.py").write_bytes(solution(catalog, "v1").source)
+    options = Options(seed=5)
+    cohort = Cohort(tmp_path / "out", catalog, options, "1")
+
+    def told() -> Iterator[Row]:
+        def runner(todo: Iterable[Entry], keys: KeyFunction) -> Iterator[Result]:
+            return run_on_cluster(todo, cluster.address, catalog, options, keys)
+
+        for event in cohort.grade(["in"], tmp_path, runner):
+            if isinstance(event, Row):
+                yield event
+
+    rows = told()
+    for _ in range(3):
+        assert next(rows).verdict == "passed"
+    cluster.scheduler.kill()
+    with pytest.raises(Stopped, match="has gone"):
+        list(rows)
+    shown = cohort.show()
+    assert 3 <= len(shown.rows) == 40 - shown.left < 40
+    assert {row.verdict for row in shown.rows} == {"passed"}
 
 
 @pytest.mark.slow

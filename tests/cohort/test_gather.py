@@ -11,7 +11,7 @@ import pytest
 
 from grader.catalog import Catalog
 from grader.cohort.entries import Entry
-from grader.cohort.gather import gather
+from grader.cohort.gather import Wanted, gather
 from grader.errors import UsageError
 from tests.cohort.conftest import answer
 
@@ -22,7 +22,8 @@ Gather = Callable[..., list[Entry]]
 @pytest.fixture
 def found(tmp_path: Path, catalog: Catalog) -> Gather:
     def found(*paths: str, kata: str | None = None) -> list[Entry]:
-        return list(gather(paths, tmp_path, catalog, catalog.get(kata) if kata else None))
+        katas = (catalog.get(kata),) if kata else ()
+        return list(gather(paths, tmp_path, catalog, Wanted(katas=katas)).entries)
 
     return found
 
@@ -40,17 +41,24 @@ def test_each_file_says_which_kata_it_answers(found: Gather, write: Write) -> No
     write("a/b/bob.ipynb", '{"cells": [{"source": ["class SelfAttentionV3(nn.Module):\\n"]}]}')
     write("a/notes.txt", "no answer")
     entries = found("a")
-    assert [(entry.name, entry.file, entry.kata) for entry in entries] == [
-        ("ada.py", "a/ada.py", "v1"),
-        ("b/bob.ipynb", "a/b/bob.ipynb", "v3"),
+    assert [(entry.name, entry.student, entry.file, entry.kata) for entry in entries] == [
+        ("ada.py", "ada", "a/ada.py", "v1"),
+        ("b/bob.ipynb", "b", "a/b/bob.ipynb", "v3"),
+        ("notes.txt", "notes", "a/notes.txt", None),
     ]
+    assert "neither a .py file nor" in (entries[2].reason or "")
 
 
 def test_hidden_and_installed_folders_are_passed_over(found: Gather, write: Write) -> None:
     write("a/ada.py", answer("v1"))
     for name in (".venv/x.py", "__pycache__/y.py", "node_modules/z.py", ".hidden.py"):
         write(f"a/{name}", answer("v1"))
-    assert [entry.name for entry in found("a")] == ["ada.py"]
+    ada, rest = found("a")
+    assert (ada.name, ada.aside) == ("ada.py", False)
+    assert (rest.aside, rest.reason) == (
+        True,
+        "Passed over: .hidden.py, .venv/, __pycache__/, node_modules/.",
+    )
 
 
 def test_patterns(found: Gather, write: Write) -> None:
@@ -101,12 +109,14 @@ def test_a_list_names_people_and_files(found: Gather, write: Write, heading: str
     assert "names no file" in (entries[3].reason or "")
 
 
-def test_what_answers_no_kata_or_several_says_so(found: Gather, write: Write) -> None:
+def test_a_file_has_an_entry_for_each_kata_and_says_so_when_there_is_none(
+    found: Gather, write: Write
+) -> None:
     write("a/helper.py", "def help(): ...\n")
     write("a/both.py", answer("v1") + answer("v2"))
-    entries = {entry.name: entry for entry in found("a")}
-    assert "defines no class" in (entries["helper.py"].reason or "")
-    assert "several katas" in (entries["both.py"].reason or "")
+    entries = {(entry.name, entry.kata): entry for entry in found("a")}
+    assert entries.keys() == {("both.py", "v1"), ("both.py", "v2"), ("helper.py", None)}
+    assert "defines no class" in (entries["helper.py", None].reason or "")
     assert {entry.kata for entry in found("a", kata="v2")} == {"v2"}
 
 
@@ -115,9 +125,9 @@ def test_links_are_not_followed(found: Gather, write: Write, tmp_path: Path) -> 
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "link.py").symlink_to(tmp_path / "elsewhere" / "secret.py")
     (tmp_path / "a" / "folder").symlink_to(tmp_path / "elsewhere")
-    [entry] = found("a")
-    assert entry.submission is None
-    assert "symbolic link" in (entry.reason or "")
+    entries = found("a")
+    assert [entry.file for entry in entries] == ["a/folder", "a/link.py"]
+    assert all(entry.submission is None and "symbolic link" in (entry.reason or "") for entry in entries)
 
 
 @pytest.mark.parametrize(

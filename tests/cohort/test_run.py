@@ -10,8 +10,7 @@ from grader.catalog import Catalog
 from grader.cohort.entries import Entry, Result
 from grader.cohort.run import grading, run
 from grader.errors import ConfinementUnavailable
-from grader.grading import Options
-from grader.records import Grade, Submission
+from grader.records import Grade, Options, Submission
 from tests.cohort.conftest import result
 
 

@@ -10,7 +10,21 @@ import pytest
 
 from grader.catalog import Catalog, Kata
 from grader.errors import UsageError
-from tests.content.levels import CATALOG, CONCEPTS, class_of, each_level, each_masked_level, method, toml
+from tests.content.levels import (
+    CATALOG,
+    CONCEPTS,
+    ONE_HEAD,
+    OPTIONAL,
+    asked_of,
+    class_of,
+    each_function,
+    each_level,
+    each_masked_level,
+    each_module,
+    function_of,
+    method,
+    toml,
+)
 
 FILES = ("brief.md", "stub.py", "blank.py", "hints.md", "questions.toml", "clarify.toml")
 
@@ -48,21 +62,39 @@ def test_concepts_are_known_unique_and_worth_points(kata: Kata) -> None:
 
 
 @each_level
-def test_robustness_is_the_one_optional_concept(kata: Kata) -> None:
-    assert [concept.id for concept in kata.concepts if not concept.required] == ["robustness"]
+def test_only_what_a_right_answer_may_lack_is_optional(kata: Kata) -> None:
+    optional = {concept.id for concept in kata.concepts if not concept.required}
+    assert optional == OPTIONAL & {concept.id for concept in kata.concepts}
+    assert ("robustness" in optional) == kata.signature.is_module
 
 
-@each_level
+@each_module
 def test_concepts_follow_the_signature(kata: Kata) -> None:
     ids = {concept.id for concept in kata.concepts}
-    assert ("mask" in ids) == kata.takes_mask
+    assert ("mask" in ids) == (kata.takes_mask or kata.id in ("causal", "cache"))
     assert ("dropout" in ids) == kata.has_dropout
-    assert ("output" in ids) == ("output" in kata.layers.roles)
+    assert ("output" in ids) == ("self.output_proj =" in kata.solution.read_text(encoding="utf-8"))
+    assert ("heads" in ids) == any(wanted.name == "num_heads" for wanted in kata.signature.construct)
 
 
 @pytest.mark.parametrize(
     ("kata_id", "trained"),
-    [("v1", {"scale"}), ("v2", {"projections"}), ("v3", {"mask", "dropout"}), ("v4", {"mask"})],
+    [
+        ("v1", {"scale"}),
+        ("v2", {"projections"}),
+        ("v3", {"mask", "dropout"}),
+        ("v4", {"mask"}),
+        ("mha", {"heads", "scale"}),
+        ("causal", {"mask"}),
+        ("cross", {"projections", "mask"}),
+        ("gqa", {"groups"}),
+        ("window", {"window"}),
+        ("softmax", {"axis", "stability"}),
+        ("padding", {"mask"}),
+        ("online", {"stability", "rescale"}),
+        ("rope", {"angles", "rotation", "positions"}),
+        ("cache", {"cache"}),
+    ],
 )
 def test_a_level_weighs_most_what_it_trains(kata_id: str, trained: set[str]) -> None:
     concepts = CATALOG.get(kata_id).concepts
@@ -73,22 +105,36 @@ def test_a_level_weighs_most_what_it_trains(kata_id: str, trained: set[str]) -> 
 # --- Paper: stub, blank page, brief, hints --------------------------------------------------------
 
 
-@each_level
+@each_function
+@pytest.mark.parametrize("name", ["stub.py", "blank.py"])
+def test_what_the_candidate_gets_takes_the_inputs_of_kata_toml(kata: Kata, name: str) -> None:
+    function = function_of(kata, kata.text(name))
+    inputs = kata.signature.inputs
+    assert [argument.arg for argument in function.args.args] == [wanted.name for wanted in inputs]
+    assert len(function.args.defaults) == sum(wanted.optional for wanted in inputs)
+
+
+@each_module
 @pytest.mark.parametrize("name", ["stub.py", "blank.py"])
 def test_what_the_candidate_gets_has_the_signature_of_kata_toml(kata: Kata, name: str) -> None:
     owner = class_of(kata, kata.text(name))
     constructor, defaults = signature(method(owner, "__init__"))
-    assert dict(zip(constructor, defaults, strict=True)) == kata.constructor
+    assert dict(zip(constructor, defaults, strict=True)) == {
+        wanted.name: wanted.default for wanted in kata.signature.construct
+    }
     forward, optional = signature(method(owner, "forward"))
-    assert tuple(forward) == kata.forward
-    assert optional == [None] * (len(kata.forward) - 1)
+    inputs = kata.signature.inputs
+    assert tuple(forward) == tuple(wanted.name for wanted in inputs)
+    assert optional == [None] * sum(wanted.optional for wanted in inputs)
 
 
 @each_level
 def test_stub_and_blank_page_state_the_shapes_alike(kata: Kata) -> None:
-    documents = {ast.get_docstring(class_of(kata, kata.text(name))) for name in ("stub.py", "blank.py")}
+    documents = {ast.get_docstring(asked_of(kata, kata.text(name))) for name in ("stub.py", "blank.py")}
     assert len(documents) == 1
-    assert "(batch, seq_len, hidden_dim)" in (documents.pop() or "")
+    said = documents.pop() or ""
+    assert all(f"{wanted.name}: " in said for wanted in kata.signature.inputs)
+    assert "returns: " in said
 
 
 @each_level
@@ -101,12 +147,19 @@ def test_every_todo_of_the_stub_is_numbered_in_order_and_raises(kata: Kata) -> N
     ]
 
 
-@pytest.mark.parametrize(("kata_id", "todos"), [("v1", 5), ("v2", 2), ("v3", 4), ("v4", 2)])
+@pytest.mark.parametrize(("kata_id", "todos"), [("v1", 5), ("v2", 2), ("v3", 4), ("v4", 2), ("gqa", 3)])
 def test_a_stub_leaves_only_its_own_level_open(kata_id: str, todos: int) -> None:
     assert len(open_todos(CATALOG.get(kata_id).text("stub.py"))) == todos
 
 
-@each_level
+@each_function
+def test_the_blank_page_of_a_function_is_blank(kata: Kata) -> None:
+    document, body = function_of(kata, kata.text("blank.py")).body
+    assert isinstance(document, ast.Expr)
+    assert isinstance(body, ast.Raise)
+
+
+@each_module
 def test_the_blank_page_is_blank(kata: Kata) -> None:
     owner = class_of(kata, kata.text("blank.py"))
     methods = [node for node in owner.body if isinstance(node, ast.FunctionDef)]
@@ -123,14 +176,27 @@ def test_the_interview_starts_from_a_blank_page_also_as_a_stub() -> None:
     assert stub == blank
 
 
-@each_level
+@each_function
+def test_the_brief_of_a_function_gives_its_signature(kata: Kata) -> None:
+    brief = kata.text("brief.md")
+    asked = function_of(kata, kata.text("blank.py")).args
+    required = len(asked.args) - len(asked.defaults)
+    defaults = ["", *(f"={ast.unparse(default)}" for default in asked.defaults)]
+    shown = ", ".join(
+        argument.arg + defaults[max(0, place - required + 1)] for place, argument in enumerate(asked.args)
+    )
+    assert f"def {kata.signature.name}({shown})" in brief
+
+
+@each_module
 def test_the_brief_gives_task_signature_and_rules(kata: Kata) -> None:
     brief = kata.text("brief.md")
-    shown = ", ".join(f"{name}={default}" for name, default in kata.constructor.items())
+    defaults = [(wanted.name, wanted.default) for wanted in kata.signature.construct]
+    shown = ", ".join(f"{name}={default}" for name, default in defaults)
     assert f"class {kata.class_name}(nn.Module):" in brief
     assert f"def __init__(self, {shown})" in brief
     assert "(batch, seq_len, hidden_dim)" in brief
-    assert "√hidden_dim" in brief
+    assert ("√hidden_dim" if kata in ONE_HEAD else "√head_dim") in brief
     assert "F.scaled_dot_product_attention" in brief
     assert "nn.MultiheadAttention" in brief
 
@@ -138,8 +204,11 @@ def test_the_brief_gives_task_signature_and_rules(kata: Kata) -> None:
 @each_masked_level
 def test_the_brief_states_the_contract_of_the_mask(kata: Kata) -> None:
     brief = kata.text("brief.md")
-    assert "def forward(self, x, attention_mask=None)" in brief
-    assert "(batch, seq_len, seq_len)" in brief
+    mask = kata.signature.mask
+    assert mask is not None
+    assert f"{mask.name}=None): ..." in brief
+    names = (kata.signature.axes[axis] for axis in mask.axes.split())
+    assert f"({', '.join(names)})" in brief
     assert "0 or False means hidden" in brief
     assert "exactly 0" in brief
     assert "`None` hides nothing" in brief

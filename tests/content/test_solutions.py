@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from grader.catalog import Kata
-from tests.content.levels import class_of, each_level, each_masked_level, method
+from tests.content.levels import class_of, each_masked_with_one_head, each_with_one_head, method
 
 BATCH, SEQ_LEN, HIDDEN_DIM = 3, 5, 7
 
@@ -64,14 +64,14 @@ def expected(module: nn.Module, x: torch.Tensor, mask: torch.Tensor | None = Non
     return cast("nn.Linear", module.output_proj)(rows) if hasattr(module, "output_proj") else rows
 
 
-@each_level
+@each_with_one_head
 @torch.no_grad()
 def test_a_solution_gives_the_formula(kata: Kata) -> None:
     module = solution(kata).eval()
     torch.testing.assert_close(module(inputs()), expected(module, inputs()), rtol=1e-4, atol=1e-5)
 
 
-@each_masked_level
+@each_masked_with_one_head
 @pytest.mark.parametrize(
     "shape",
     [
@@ -106,7 +106,7 @@ def weights_of(module: nn.Module, mask: torch.Tensor | None = None) -> torch.Ten
     return cast("torch.Tensor", module(tokens, mask))[..., :SEQ_LEN]
 
 
-@each_masked_level
+@each_masked_with_one_head
 def test_hidden_keys_get_a_weight_of_exactly_zero(kata: Kata) -> None:
     mask = mask_of(BATCH, SEQ_LEN, SEQ_LEN)
     weights = weights_of(solution(kata).eval(), mask)
@@ -114,7 +114,7 @@ def test_hidden_keys_get_a_weight_of_exactly_zero(kata: Kata) -> None:
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(BATCH, SEQ_LEN))
 
 
-@each_masked_level
+@each_masked_with_one_head
 def test_dropout_falls_on_the_weights_in_training_only(kata: Kata) -> None:
     module = solution(kata, dropout_rate=0.4)
     kept = weights_of(module.eval())
@@ -125,7 +125,7 @@ def test_dropout_falls_on_the_weights_in_training_only(kata: Kata) -> None:
     assert torch.equal(weights_of(module.eval()), kept)
 
 
-@each_masked_level
+@each_masked_with_one_head
 @torch.no_grad()
 def test_a_row_with_every_key_hidden_stays_finite(kata: Kata) -> None:
     mask = mask_of(BATCH, SEQ_LEN, SEQ_LEN)
@@ -133,7 +133,7 @@ def test_a_row_with_every_key_hidden_stays_finite(kata: Kata) -> None:
     assert solution(kata).eval()(inputs(), mask).isfinite().all()
 
 
-@each_level
+@each_with_one_head
 @torch.no_grad()
 def test_float16_works_with_a_mask_where_there_is_one(kata: Kata) -> None:
     masks = [mask_of(SEQ_LEN, SEQ_LEN)] if kata.takes_mask else []
@@ -142,13 +142,13 @@ def test_float16_works_with_a_mask_where_there_is_one(kata: Kata) -> None:
     assert output.isfinite().all()
 
 
-@each_level
+@each_with_one_head
 @torch.no_grad()
 def test_large_scores_stay_finite(kata: Kata) -> None:
     assert solution(kata).eval()(inputs(1e4)).isfinite().all()
 
 
-@each_level
+@each_with_one_head
 def test_gradients_reach_the_input_and_every_weight(kata: Kata) -> None:
     module = solution(kata).eval()
     x = inputs().requires_grad_()
@@ -157,7 +157,7 @@ def test_gradients_reach_the_input_and_every_weight(kata: Kata) -> None:
     assert all(tensor.grad is not None and tensor.grad.abs().max() > 0 for tensor in tensors)
 
 
-@each_level
+@each_with_one_head
 def test_each_line_of_a_solution_says_its_shape(kata: Kata) -> None:
     source = kata.solution.read_text(encoding="utf-8")
     forward = method(class_of(kata, source), "forward")

@@ -20,7 +20,7 @@ from tests import patience
 @contextmanager
 def host_process(catalog: Catalog) -> Iterator[HostProcess]:
     """A host of one's own: it is not replaced when it is lost."""
-    host = HostProcess.start(catalog.root)
+    host = HostProcess.start(catalog.roots)
     try:
         host.wait_until_ready()
         yield host

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from grader.engine.place import Place
 from grader.engine.shared import SharedEngine
 
 
@@ -31,9 +30,5 @@ def shared(runtime: Path) -> Iterator[SharedEngine]:
     engine = SharedEngine.of(os.environ)
     assert engine is not None
     yield engine
-    for place in (
-        engine.where.socket,
-        *engine.where.others(),
-    ):  # also one that the test did not mean to start
-        environment, _, code = place.stem.partition("-")
-        SharedEngine(Place(engine.where.folder, environment, code)).stop()
+    for place in (engine.where, *engine.where.others()):  # also one that the test did not mean to start
+        SharedEngine(place).stop()

@@ -13,8 +13,7 @@ from grader.engine import client
 from grader.engine.client import EngineLost, Pending
 from grader.engine.messages import STARTED, Answer, Request, pack
 from grader.errors import GraderFault
-from grader.grading import Options
-from grader.records import Grade
+from grader.records import Grade, Options
 from tests.engine.answers import solution
 
 

@@ -14,22 +14,23 @@ import msgspec
 import pytest
 
 from grader import grading
-from grader.catalog import Catalog
+from grader.catalog import Catalog, load_catalog
 from grader.engine import client
 from grader.engine.client import EngineLost
+from grader.engine.endpoint import Place
 from grader.engine.messages import Request
-from grader.engine.place import Place
 from grader.engine.shared import SharedEngine, Status
-from grader.grading import Options
+from grader.records import Options
 from tests import patience
 from tests.engine.answers import HANGS, solution, submission, timeless, wrong
 from tests.patience import until
+from tests.sampling import one_in
 
 RUN = """
 import sys
 from pathlib import Path
 from grader.engine.daemon import run
-from grader.engine.place import Place
+from grader.engine.endpoint import Place
 folder, environment, code, idle = sys.argv[1:]
 sys.exit(0 if run(Place(Path(folder), environment, code), float(idle)) else 7)
 """
@@ -76,14 +77,14 @@ def test_the_first_grade_is_cold_and_starts_it_for_the_next(shared: SharedEngine
 
 def test_it_can_be_refused(shared: SharedEngine, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KATA_ENGINE", "off")
-    grading.warm_up()
+    grading.warm_up(load_catalog())
     monkeypatch.delenv("KATA_ENGINE")
     grading.grade(solution(catalog, "v1"), catalog.get("v1"), catalog, Options(engine=False))
     assert not list(shared.where.folder.iterdir())
 
 
 def test_it_is_warmed_up_on_demand(shared: SharedEngine) -> None:
-    grading.warm_up()
+    grading.warm_up(load_catalog())
     until(shared.is_running)
 
 
@@ -144,7 +145,7 @@ def test_a_kill_in_the_middle_costs_one_cold_grade(shared: SharedEngine, catalog
     assert timeless(cold) == timeless(warm)
 
 
-@pytest.mark.parametrize("part", ["pid", "host"])
+@pytest.mark.parametrize("part", one_in(2, ["host", "pid"]))
 def test_one_that_hangs_is_ended_and_replaced(
     shared: SharedEngine, catalog: Catalog, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:

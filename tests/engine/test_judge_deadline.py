@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,15 +14,14 @@ from grader import grading
 from grader.catalog import Catalog, load_catalog
 from grader.cohort.run import fault
 from grader.engine.messages import Request
-from grader.engine.place import Place
 from grader.engine.private import PrivateEngine, private_engine
 from grader.engine.shared import SharedEngine
 from grader.errors import GraderFault
 from grader.exit_codes import OF_VERDICT, ExitCode
-from grader.grading import Options
-from grader.records import Submission
+from grader.records import Options, Submission
 from tests.engine.answers import solution, submission, wrong
-from tests.engine.test_daemon import RUN, until
+from tests.engine.test_daemon import until
+from tests.sampling import one_in
 
 STUCK_CHECK = """
 from grader.authoring import Candidate, check
@@ -42,7 +40,7 @@ def the_judge_is_stuck_for_some_answers(candidate: Candidate) -> None:
         re.match("(1+)+$", "1" * 60 + "x")
     assert candidate.rig()
 """
-WAYS = ["spins.py", "backtracks.py", "waits.py"]
+WAYS = ["backtracks.py", "spins.py", "waits.py"]
 OPTIONS = Options(total_seconds=1.0, seed=3)
 MISSED = "The grader could not finish: its hidden checks did not end in time"
 
@@ -73,7 +71,7 @@ def named(catalog: Catalog, name: str) -> Submission:
 
 
 # What waits is ended by the clock alone, which in a fresh interpreter allows for a cold disk: two minutes.
-@pytest.mark.parametrize("name", [*WAYS[:2], pytest.param(WAYS[2], marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", one_in(3, WAYS))
 def test_cold(stuck: Catalog, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -112,15 +110,13 @@ def test_one_that_waits_is_ended_by_the_clock(stuck: Catalog, own_engine: Privat
     )
 
 
-def test_through_the_user_s_engine_nobody_grades_it_again(stuck: Catalog, shared: SharedEngine) -> None:
-    where: Place = shared.where
-    code = RUN.replace("import run", "import run\nimport grader.engine.daemon as daemon")
-    code = code.replace(
-        "sys.exit(0 if", f"daemon.content_root = lambda: Path({str(stuck.root)!r})\nsys.exit(0 if"
-    )
-    words = [str(where.folder), where.environment, where.code, "60"]
-    with subprocess.Popen([sys.executable, "-c", code, *words], stderr=subprocess.DEVNULL):
-        until(shared.is_running)
+@pytest.mark.usefixtures("runtime")
+def test_through_the_user_s_engine_nobody_grades_it_again(stuck: Catalog) -> None:
+    shared = SharedEngine.of(os.environ, stuck.roots)
+    assert shared is not None
+    shared.start()
+    until(shared.is_running)
+    try:
         status = shared.status()
         with pytest.raises(GraderFault, match=MISSED):
             shared.grade(Request.of(named(stuck, "backtracks.py"), stuck.get("v3"), stuck, OPTIONS))
@@ -132,4 +128,5 @@ def test_through_the_user_s_engine_nobody_grades_it_again(stuck: Catalog, shared
         assert status is not None
         assert after is not None
         assert (after.pid, after.host, after.grades) == (status.pid, status.host, 3)
+    finally:
         shared.stop()

@@ -6,7 +6,7 @@ import re
 
 from grader.catalog import Catalog
 from grader.engine.private import PrivateEngine
-from grader.grading import Options
+from grader.records import Options
 from tests.engine.answers import patient, submission
 
 MODULES = b"""
@@ -62,6 +62,7 @@ def test_it_has_loaded_the_workers_modules_only(engine: PrivateEngine, catalog: 
         "grader.worker",
     }
     assert {name for name in loaded if name.startswith("grader.engine.")} <= {
+        "grader.engine.descriptors",
         "grader.engine.launch",
         "grader.engine.warmup",
     }

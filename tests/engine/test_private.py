@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -12,18 +13,21 @@ import msgspec
 import pytest
 
 from grader.catalog import Catalog, load_catalog
-from grader.engine.client import EngineLost
+from grader.engine import private
+from grader.engine.client import EngineLost, Pending, expect_life
 from grader.engine.messages import Request
-from grader.engine.once import grade_in_subprocess
 from grader.engine.private import PrivateEngine, private_engine
+from grader.engine.subprocess_grade import grade_in_subprocess
 from grader.errors import GraderFault
-from grader.grading import Options
+from grader.records import Grade, Options
 from tests.engine.answers import HANGS, solution, submission, timeless, wrong
+from tests.engine.cleared import grade_and_clear, host_process
 from tests.engine.test_daemon import until
 from tests.engine.test_nothing_left import children
+from tests.sampling import some
 
 
-@pytest.mark.parametrize("kata", [kata.id for kata in load_catalog().katas])
+@pytest.mark.parametrize("kata", some(4, [kata.id for kata in load_catalog().katas]))
 def test_a_solution_passes(engine: PrivateEngine, catalog: Catalog, kata: str) -> None:
     grade = engine.grade(solution(catalog, kata), catalog.get(kata), catalog)
     assert (grade.verdict, grade.points) == ("passed", catalog.get(kata).max_points)
@@ -69,10 +73,25 @@ def test_a_fault_of_the_content_is_told_as_one(
     folder = tmp_path / "katas" / "v1"
     folder.mkdir(parents=True)
     (folder / "__init__.py").touch()
-    (folder / "mistakes.py").write_text("raise ImportError('half-written')\n", encoding="utf-8")
+    (folder / "family.py").write_text("raise ImportError('half-written')\n", encoding="utf-8")
     broken = msgspec.structs.replace(catalog, root=tmp_path)
     with pytest.raises(GraderFault, match=r"kata v1.*half-written"):
         engine.grade(solution(catalog, "v1"), catalog.get("v1"), broken)
+
+
+def test_a_kata_whose_code_does_not_load_costs_the_others_nothing(catalog: Catalog, tmp_path: Path) -> None:
+    """The template is there, and forks their judges."""
+    for name in ("katas", "solutions"):
+        shutil.copytree(catalog.root / name, tmp_path / name)
+    (tmp_path / "katas" / "v4" / "mistakes.py").write_text("raise ImportError('half-written')\n")
+    broken = load_catalog(tmp_path)
+    with host_process(broken) as host:
+        right, missed = (
+            Request.of(solution(catalog, kata), broken.get(kata), broken, Options()) for kata in ("v1", "v4")
+        )
+        assert grade_and_clear(host, right).verdict == "passed"
+        with pytest.raises(GraderFault, match=r"kata v4.*half-written"):
+            grade_and_clear(host, missed)
 
 
 def test_a_cancelled_grade_ends_and_the_next_one_is_right(engine: PrivateEngine, catalog: Catalog) -> None:
@@ -97,6 +116,57 @@ def test_a_killed_host_costs_no_verdict_and_is_replaced(catalog: Catalog) -> Non
     assert timeless(before) == timeless(lost) == timeless(again)
 
 
+def test_the_grades_of_a_killed_host_are_made_by_the_next_one(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of them at once in fresh interpreters would be the overload that lost the host."""
+
+    def cold(*_: object) -> Grade:
+        raise AssertionError("it started cold")
+
+    monkeypatch.setattr(private, "grade_in_subprocess", cold)
+    kata = catalog.get("v1")
+    with private_engine(catalog) as engine, ThreadPoolExecutor(4) as threads:
+        assert engine.grade(solution(catalog, "v1"), kata, catalog).verdict == "passed"
+        host = engine.pid
+        assert host is not None
+        until(lambda: len(children(host)) == 1)
+        hanging = submission(HANGS)
+        under_way = [
+            threads.submit(engine.grade, hanging, kata, catalog, Options(total_seconds=1.0)) for _ in range(4)
+        ]
+        until(lambda: len(children(host)) == 5)
+        os.kill(host, signal.SIGKILL)
+        assert {grade.result().verdict for grade in under_way} == {"unrunnable"}
+        assert engine.pid != host
+
+
+def test_a_host_that_still_answers_others_is_not_ended(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was late with its sign of life, as on a machine that has much else to do."""
+    kata = catalog.get("v1")
+    right = solution(catalog, "v1")
+    with private_engine(catalog) as engine:
+        assert engine.grade(right, kata, catalog).verdict == "passed"
+        host = engine.pid
+
+        def late(_: object) -> None:
+            monkeypatch.setattr(private, "expect_life", expect_life)
+            assert engine.grade(right, kata, catalog).verdict == "passed"
+            raise TimeoutError
+
+        def lost(_: object) -> Grade:
+            monkeypatch.setattr(Pending, "result", result)
+            raise EngineLost("no sign of life")
+
+        result = Pending.result
+        monkeypatch.setattr(private, "expect_life", late)
+        monkeypatch.setattr(Pending, "result", lost)
+        assert engine.grade(right, kata, catalog).verdict == "passed"
+        assert engine.pid == host
+
+
 def test_a_killed_judge_costs_nobody_else_the_host(engine: PrivateEngine, catalog: Catalog) -> None:
     kata = catalog.get("v1")
     assert engine.grade(solution(catalog, "v1"), kata, catalog).verdict == "passed"  # so it is ready
@@ -109,7 +179,7 @@ def test_a_killed_judge_costs_nobody_else_the_host(engine: PrivateEngine, catalo
         until(lambda: children(template))
         os.kill(children(template)[0], signal.SIGKILL)
         assert engine.grade(solution(catalog, "v1"), kata, catalog).verdict == "passed"
-        assert hanging.result().verdict == "unrunnable"  # cold
+        assert hanging.result().verdict == "unrunnable"
     assert engine.pid == host
 
 

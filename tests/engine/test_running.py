@@ -10,8 +10,7 @@ from grader import grading
 from grader.catalog import Catalog
 from grader.engine.running import Cancelled
 from grader.engine.shared import SharedEngine
-from grader.grading import Options
-from grader.records import Grade
+from grader.records import Grade, Options
 from tests.engine.answers import HANGS, solution, submission, timeless, wrong
 from tests.engine.test_daemon import running, until
 
@@ -51,6 +50,17 @@ def test_it_can_be_ended_at_any_time(
         begun.result()
     if engine:
         until(lambda: shared.status().running == 0)  # type: ignore[union-attr]
+
+
+def test_every_check_is_told_while_an_engine_grades(shared: SharedEngine, catalog: Catalog) -> None:
+    running(shared)
+    told: list[tuple[int, int]] = []
+    begun = grading.begin(
+        wrong(catalog), catalog.get("v3"), catalog, Options(seed=5), lambda *checks: told.append(checks)
+    )
+    grade = begun.result()
+    assert told == [(done, len(grade.checks)) for done in range(1, len(grade.checks) + 1)]
+    assert timeless(grade) == timeless(outcome(catalog, Options(seed=5)))
 
 
 def test_what_the_caller_needs_afterwards_is_done_while_the_engine_grades(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,17 +14,17 @@ from grader.catalog import Catalog
 from grader.cohort.entries import Entry
 from grader.cohort.run import grading as grade_in_cohort
 from grader.cohort.run import run
-from grader.engine.once import grade_in_subprocess
 from grader.engine.private import PrivateEngine
 from grader.engine.shared import SharedEngine
-from grader.grading import Options
+from grader.engine.subprocess_grade import grade_in_subprocess
 from grader.history import History
 from grader.practice.targets import Target
-from grader.records import Grade, encode_grade
+from grader.records import Grade, Options, encode_grade
 from grader.snapshot import read_submission
 from grader.watch.rounds import Round, Watch
 from tests.engine.answers import timeless
 from tests.engine.test_daemon import running
+from tests.judge.corpus import spread
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests" / "corpus"
@@ -56,7 +56,7 @@ def document(grade: Grade) -> dict[str, object]:
 
 
 def graded_everywhere(
-    files: list[tuple[Path, str]], catalog: Catalog, engine: PrivateEngine, history: History
+    files: Sequence[tuple[Path, str]], catalog: Catalog, engine: PrivateEngine, history: History
 ) -> Iterator[tuple[str, list[dict[str, object]]]]:
     entries = [
         Entry(name=str(file), file=str(file), kata=kata, submission=read_submission(file))
@@ -78,7 +78,7 @@ def graded_everywhere(
 
 
 def compare(
-    files: list[tuple[Path, str]],
+    files: Sequence[tuple[Path, str]],
     shared: SharedEngine,
     catalog: Catalog,
     engine: PrivateEngine,
@@ -93,10 +93,10 @@ def compare(
     assert shared.status().grades == 2 * len(files)  # type: ignore[union-attr]
 
 
-def test_a_wrong_answer_of_each_level(
+def test_wrong_answers_of_two_levels(
     shared: SharedEngine, catalog: Catalog, engine: PrivateEngine, history: History
 ) -> None:
-    compare(one_wrong_of_each(), shared, catalog, engine, history)
+    compare(spread(one_wrong_of_each(), 2), shared, catalog, engine, history)
 
 
 @pytest.mark.slow

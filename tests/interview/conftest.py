@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from grader.catalog import Catalog, Kata
-from grader.grading import Options
 from grader.history import History
 from grader.interview.moments import Moment
 from grader.interview.opening import Wish, open_interview
 from grader.interview.session import Session
 from grader.interview.store import InterviewStore
-from grader.records import Grade, Submission
+from grader.records import Grade, Options, Submission
 
 START = datetime(2026, 11, 30, 10, 0, tzinfo=UTC)
 
@@ -99,6 +98,11 @@ class ReadingGrader:
             everything = tuple(concept.id for concept in kata.concepts)
             return self.make_grade(kata.id, missed=everything, verdict="unrunnable")
         return self.make_grade(kata.id, missed=tuple(said[1].split()))
+
+
+@pytest.fixture(autouse=True)
+def runs_are_warm(warm: None) -> None:
+    """Questions on one's own lines are settled by runs."""
 
 
 @pytest.fixture

@@ -15,13 +15,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from grader.catalog import Catalog, Kata, load_catalog
-from grader.grading import Options
 from grader.history import History
 from grader.interview.moments import Moment
 from grader.interview.opening import Wish, current, open_interview
 from grader.interview.room.app import RoomApp
 from grader.interview.store import InterviewStore
-from grader.records import ConceptRecord, Grade, Submission
+from grader.records import ConceptRecord, Grade, Options, Submission
 
 START = datetime(2026, 11, 30, 10, 0, tzinfo=UTC)
 

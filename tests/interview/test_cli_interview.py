@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from grader.catalog import Catalog
 from grader.cli.app import App
 from grader.cli.main import cli
 from grader.interview.opening import current
-from grader.interview.settling import settle
+from grader.interview.round_grading import settle
 from tests.interview.conftest import Clocks, Desk, ReadingGrader, answer
+from tests.twenty import twenty_katas
 
 
 class Terminal:
@@ -185,19 +187,38 @@ def test_resume_without_a_room_says_how_it_stands(kata: Terminal, clocks: Clocks
     assert kata("--resume", "--no-room").exit_code == 2
 
 
-def test_the_ladder_goes_on_when_the_candidate_says_so(kata: Terminal, desk: Desk, clocks: Clocks) -> None:
+def test_the_ladder_goes_on_when_the_candidate_says_so(
+    kata: Terminal, desk: Desk, clocks: Clocks, catalog: Catalog
+) -> None:
     kata("start", "--ladder", "--minutes", "10")
-    for level in range(1, 5):
+    ladder = catalog.in_track(catalog.first.track)
+    for level, following in zip(ladder, (*ladder[1:], None), strict=True):
         clocks.pass_time(60)
-        desk.save(answer(), f"self_attention_v{level}.py")
+        desk.save(answer(), level.file_name)
         result = kata("submit")
-        if level < 4:
-            assert f"The next level is v{level + 1}" in result.stdout
+        if following is not None:
+            assert f"The next level is {following.id}" in result.stdout
             assert "kata interview next" in kata("status").stdout
             clocks.pass_time(100)
-            assert f"v{level + 1}: 10:00 left" in kata("next").stdout
+            assert f"{following.id}: 10:00 left" in kata("next").stdout
     assert "STRONG YES" in result.stdout
     assert kata("next").exit_code == 2
+
+
+def test_a_ladder_runs_along_the_track_that_is_named(kata: Terminal, catalog: Catalog) -> None:
+    kata.app.__dict__["catalog"] = twenty_katas(catalog)
+    assert "window: 10:00 left" in kata("start", "--ladder", "inference", "--minutes", "10").stdout
+    assert kata.app.interviews.plans()[0].katas == ("window", "online", "cache", "rope")
+    kata("abort")
+    assert (
+        "alibi: 10:00 left" in kata("--ladder", "positions-of-tokens", "--no-room", "--minutes", "10").stdout
+    )
+    kata("abort")
+    kata("--no-room", "--ladder", "--minutes", "10")
+    assert kata.app.interviews.plans()[0].katas == ("v6", "v5", "v4", "v3", "v2", "v1")
+    kata("abort")
+    assert "There is no track 'v3'" in kata("start", "--ladder", "v3").stderr
+    assert "kata interview --ladder heads --no-room" in kata("--ladder", "heads").stderr
 
 
 @pytest.mark.parametrize(

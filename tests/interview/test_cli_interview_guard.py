@@ -8,10 +8,12 @@ from collections.abc import Sequence
 import pytest
 from click.testing import CliRunner, Result
 
+from grader.cli import watch
 from grader.cli.app import App
 from grader.cli.main import cli
 from grader.interview.opening import current
-from tests.interview.conftest import Clocks, Desk, ReadingGrader, answer
+from grader.records import Grade
+from tests.interview.conftest import Begin, Clocks, Desk, ReadingGrader, answer
 
 
 class Terminal:
@@ -82,6 +84,36 @@ def test_somebody_is_asked_and_enter_is_no(
     assert price in result.stderr
     assert "the interview goes on" in result.stderr
     assert verdict(on, clocks) == "strong"
+
+
+def test_a_watch_that_was_there_first_ends_before_it_costs_an_interview(
+    kata: Terminal,
+    desk: Desk,
+    clocks: Clocks,
+    begin: Begin,
+    read_grade: ReadingGrader,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Done:
+        def __init__(self, grade: Grade) -> None:
+            self.result = lambda: grade
+
+        def cancel(self) -> None: ...
+
+    def an_interview_begins_elsewhere(*_: object) -> None:
+        clocks.pass_time(1)
+        begin("v3")
+        desk.save(answer("scale"))
+
+    desk.save(answer("mask"))
+    kata.app.begin = lambda *asked: Done(read_grade(*asked))
+    monkeypatch.setattr(watch.Screen, "show", an_interview_begins_elsewhere)
+    result = kata("watch", "v3")
+    assert result.exit_code == 2
+    assert "the verdict away" in result.stderr
+    assert len(read_grade.asked) == 1
+    desk.save(answer())
+    assert verdict(kata, clocks) == "strong"
 
 
 def test_who_says_yes_pays(on: Terminal, clocks: Clocks) -> None:

@@ -12,7 +12,7 @@ import pytest
 from grader.catalog import Catalog
 from grader.errors import GraderFault, UsageError
 from grader.history import History
-from grader.interview import followups, settling
+from grader.interview import followups, round_grading
 from grader.interview.debrief import Debrief, build_debrief
 from grader.interview.sections import RIGHT, WIDTH, Timeline, debrief_document, debrief_view
 from grader.interview.session import Session
@@ -49,8 +49,8 @@ class Bench:
         session.observe()
 
     def settle(self, session: Session) -> None:
-        settling.settle(session, self.history, self.store, self.catalog, self.grade)
-        settling.grade_timeline(session, self.store, self.catalog, self.grade)
+        round_grading.settle(session, self.history, self.store, self.catalog, self.grade)
+        round_grading.grade_timeline(session, self.store, self.catalog, self.grade)
 
     def debrief(self, session: Session) -> Debrief:
         self.settle(session)

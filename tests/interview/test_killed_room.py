@@ -20,6 +20,7 @@ import pytest
 from grader.interview.records import Interview
 from grader.interview.store import InterviewStore
 from tests.interview.room_process import moment, points_of
+from tests.sampling import one_in
 
 ROOT = Path(__file__).resolve().parents[2]
 LENGTH = 4.0  # seconds that the interview takes by the computer's clock
@@ -153,7 +154,7 @@ def test_an_unbroken_session_gets_the_points_of_the_last_save(candidate: Candida
     assert points_of(texts[-1]) == SAVES
 
 
-@pytest.mark.parametrize("kill_after", [0.05, 0.8, 1.6])
+@pytest.mark.parametrize("kill_after", one_in(3, [0.8, 0.05, 1.6]))
 def test_a_killed_room_loses_nothing(candidate: Candidate, kill_after: float) -> None:
     check(candidate, kill_after)
 

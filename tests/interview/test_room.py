@@ -55,7 +55,7 @@ class Room:
 
     @asynccontextmanager
     async def __call__(
-        self, session: Session | Waiting, size: tuple[int, int] = (120, 40)
+        self, session: Session | Waiting, size: tuple[int, int] = (120, 30)
     ) -> AsyncIterator[tuple[RoomApp, Pilots]]:
         history, store, catalog, grade, clocks = self._parts
         app = RoomApp(
@@ -106,6 +106,17 @@ async def test_the_room_shows_brief_clock_file_and_what_is_looked_at(room: Room,
         assert "not saved yet" in words(app, "saves")
         assert "Scores are divided by √hidden_dim" in words(app, "concepts")
         assert "The clock is running" in log(app)
+
+
+async def test_at_sixty_columns_the_time_that_is_left_is_whole(
+    room: Room, begin: Begin, clocks: Clocks
+) -> None:
+    async with room(begin("v3"), size=(60, 20)) as (app, pilot):
+        clocks.pass_time(1)
+        await until(pilot, lambda: "24 minutes 59 seconds left of 25" in words(app, "words"))
+        assert app.writing is not None
+        shown = app.writing.query_one("#words")
+        assert len(words(app, "words")) <= shown.content_size.width
 
 
 async def test_a_save_is_seen_and_shown(room: Room, begin: Begin, desk: Desk, clocks: Clocks) -> None:

@@ -12,8 +12,7 @@ from typing import TypeVar
 
 from grader.catalog import Catalog
 from grader.engine.private import PrivateEngine
-from grader.grading import Options
-from grader.records import Grade, Submission
+from grader.records import Grade, Options, Submission
 
 HERE = Path(__file__).parents[2]
 SHARED = HERE.parent / "shared"
@@ -100,8 +99,9 @@ def judge(
         return list(pool.map(one, [(answer, seed) for seed in seeds for answer in chosen]))
 
 
-def answers_in(root: Path) -> Iterator[Answer]:
-    for line in (root / "expected.jsonl").read_text(encoding="utf-8").splitlines():
+def answers_in(root: Path, rows: str = "expected.jsonl") -> Iterator[Answer]:
+    """The answers that a file of rows lists."""
+    for line in (root / rows).read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         label = row["mistake"] or row["rule"]
         yield Answer(

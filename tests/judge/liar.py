@@ -218,7 +218,7 @@ class Liar:
     def _tensors(self, back: dict[str, Tensor]) -> dict[str, Tensor]:
         kept = {name: self._tensor(value) for name, value in back.items() if self._random.random() < 0.9}
         if self._random.random() < 0.4:
-            kept[self._one(("output", "g:x", "g:", "p:x", "mask_after"))] = torch.ones(2)
+            kept[self._one(("output", "d:x", "g:", "p:x", "a:x", "a:attention_mask"))] = torch.ones(2)
         return kept
 
     def _tensor(self, value: Tensor) -> Tensor:

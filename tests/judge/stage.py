@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from functools import cache
+from types import ModuleType
 
+import pytest
 from torch import Tensor
 
 from grader.catalog import load_catalog
 from grader.engine.private import PrivateEngine
-from grader.grading import Options
-from grader.judge.bench import Bench
 from grader.judge.candidate import Caller, Candidate
-from grader.judge.content import KataContent, load_content
+from grader.judge.content import PACKAGE, KataContent, load_content
+from grader.judge.instruments import Bench
 from grader.judge.oracle import Form, same
 from grader.judge.oracle_caller import OracleCaller
 from grader.linting.expected import Exceptions, load_exceptions
-from grader.linting.plays import forms_of, judge_forms
-from grader.records import Grade, Submission
+from grader.linting.oracle_trials import forms_of, judge_forms
+from grader.records import Grade, Options, Submission
+from tests.sampling import some
 
 CATALOG = load_catalog()
 LEVELS = tuple(kata.id for kata in CATALOG.katas)
+# Single-head self-attention, whose formula a test can write down.
+ONE_HEAD = tuple(kata for kata in ("v1", "v2", "v3", "v4") if kata in LEVELS)
+each_level = pytest.mark.parametrize("kata", some(4, LEVELS))  # of many katas four, spread, in a normal run
 SEED = 20481
 
 
@@ -37,6 +43,12 @@ def alike(one: Outputs, other: Outputs) -> bool:
 @cache
 def content(kata: str) -> KataContent:
     return load_content(CATALOG.get(kata), CATALOG)
+
+
+def common(name: str) -> ModuleType:
+    """A module of `katas/common`."""
+    assert content("v3").checks
+    return importlib.import_module(f"{PACKAGE}.common.{name}")
 
 
 @cache

@@ -144,3 +144,24 @@ def test_the_body_of_forward_starts_behind_its_signature() -> None:
 
 def test_data_is_a_way_to_the_argument() -> None:
     assert Source("    def forward(self, x):\n        x.data.mul_(2)").changes_in_place("x") == 2
+
+
+def test_what_a_docstring_or_a_comment_says_is_no_code() -> None:
+    text = '''def attend(x, window):
+    """Softmax of the scores.
+
+    x *= 2 is what nobody should write.
+    """
+    text = "# softmax"  # x += 1
+    x[0] = softmax(x)
+'''
+    source = Source(text)
+    assert source.find("[sS]oftmax") == 6  # a string may be an equation
+    assert source.find(r"softmax\(") == 7
+    assert source.changes_in_place("x") == 7
+    assert [source.code(line) for line in (0, 2, 6, 9)] == ["", "    ", '    text = "# softmax"  ', ""]
+
+
+def test_a_string_that_is_never_closed_hides_what_follows() -> None:
+    source = Source('x = 1\n"""\ny = 2')
+    assert (source.find("x"), source.find("y")) == (1, None)

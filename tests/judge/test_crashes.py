@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from grader.engine.private import PrivateEngine
-from grader.judge.crashes import name_of
 from grader.protocol import Failure, TraceEntry
-from tests.judge.stage import graded, labels, solution
+from tests.judge.stage import common, graded, labels, solution
+
+name_of = common("crashes").name_of
 
 KEY_T = "key.transpose(-2, -1)"
 CASES: tuple[tuple[str, str, str, str], ...] = (
@@ -20,6 +21,10 @@ CASES: tuple[tuple[str, str, str, str], ...] = (
     ("v1", KEY_T, "key.permute(0, 1, 1)", "permute_invalid"),
     ("v1", KEY_T, "key.t()", "T_on_3d"),
     ("v1", KEY_T, "key", "transpose_wrong_axes"),
+    ("v1", "weights @ value", "weights * value", "mix_elementwise"),
+    ("v1", "weights @ value", "(weights.unsqueeze(-1) * value).sum(dim=-2)", "mix_elementwise"),
+    ("v4", "self.attention_dropout(weights)", "weights * (torch.rand(x.shape) > 0)", ""),
+    ("v1", "weights @ value", "(weights.transpose(1, 2).unsqueeze(2) * value).sum(dim=2)", ""),
     ("v2", "packed.chunk(3, dim=-1)", "packed.split(3, dim=-1)", "split_size_confused"),
     ("v2", "packed.chunk(3, dim=-1)", "packed.chunk(3, dim=1)", "split_wrong_dim"),
     ("v3", "attention_mask == 0", "~attention_mask", "mask_dtype_assumed_bool"),

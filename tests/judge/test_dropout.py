@@ -6,9 +6,8 @@ import math
 
 import pytest
 
-from grader.judge.dropout import PROBE
+from grader.judge.dropout_reading import SIGMAS, Reading
 from grader.judge.probes import OTHER_RATE, RATE
-from grader.judge.reading import SIGMAS, Reading
 from tests.judge.stage import bench, failed, forms, labels, played
 
 LABELS = (
@@ -29,7 +28,8 @@ def test_a_right_answer_is_rejected_less_than_once_in_a_thousand_million_grades(
 
     Hoeffding's and Bernstein's inequalities bound the tail of a sum of independent yes/no draws.
     """
-    n = PROBE.batch * PROBE.seq_len**2
+    probe = bench("v4").dropout.probe.sizes
+    n = probe["B"] * probe["S"] ** 2
     tolerance = SIGMAS * math.sqrt(rate * (1 - rate) / n)
     hoeffding = 2 * math.exp(-2 * n * tolerance**2)
     bernstein = 2 * math.exp(-n * tolerance**2 / (2 * rate * (1 - rate) + 2 * tolerance / 3))
@@ -58,7 +58,7 @@ def test_each_way_of_getting_it_wrong_is_named(label: str) -> None:
 
 def test_a_reading_says_what_was_measured() -> None:
     right = bench("v4").dropout.main
-    assert right.mistake is None
+    assert right.fault is None
     assert right.says.startswith(f"{RATE:.0%}"[:1])
     assert "multiplied by 1.54" in right.says
     missing = bench("v4", *forms("v4", "missing_dropout")[:1]).dropout.main

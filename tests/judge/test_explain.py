@@ -12,19 +12,18 @@ import pytest
 import torch
 
 from grader.engine.private import PrivateEngine
-from grader.judge import probes
 from grader.judge.explain import explain
 from grader.judge.oracle import ATOL, RTOL, Context, Form, compose
 from grader.judge.variants import Variants
-from grader.linting.plays import forms_of
+from grader.linting.oracle_trials import forms_of
 from grader.records import Grade
 from tests.judge.stage import (
     LEVELS,
-    SEED,
     Outputs,
     bench,
     candidate,
     content,
+    each_level,
     exceptions,
     failed,
     forms,
@@ -106,7 +105,7 @@ def outputs(kata: str, made: Sequence[Form], sets: Sequence[tuple[int, ...]]) ->
     variants = Variants(content(kata).plan, made)
     columns = []
     for probe in (played.standard_probes[0], played.standard_probes[-1]):
-        context = played.context(probes.draw(probe, SEED), layout)
+        context = played.context(played.draw(probe), layout)
         assert context is not None
         columns.append(variants.run(torch.tensor(sets), context).each())
     return list(zip(*columns, strict=True))
@@ -117,14 +116,14 @@ def both_named(grade: Grade, pair: tuple[Form, Form]) -> bool:
     return all(exceptions().names(form.label) & said for form in pair)
 
 
-@pytest.mark.parametrize("kata", LEVELS)
+@each_level
 def test_a_right_answer_needs_no_explanation(kata: str) -> None:
     found = explain(candidate(kata))
     assert found is not None
     assert found.forms == ()
 
 
-@pytest.mark.parametrize("kata", LEVELS)
+@each_level
 def test_each_mistake_alone_is_found_on_other_numbers_too(kata: str) -> None:
     """`kata lint` tries every form at one seed; here a sample at others."""
     made = [form for form in forms_of(content(kata)) if not form.neutral and form.label != "split_wrong_dim"]

@@ -66,7 +66,7 @@ def assert_mended(engine: PrivateEngine, chosen: tuple[Fix, ...]) -> None:
 
 
 def test_the_fixes_of_a_sample_mend(engine: PrivateEngine) -> None:
-    assert_mended(engine, spread(fixes(), 12))
+    assert_mended(engine, spread(fixes(), 8))
 
 
 @pytest.mark.slow

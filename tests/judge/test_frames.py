@@ -109,7 +109,7 @@ def send(theirs: socket.socket, data: bytes) -> None:
 
 
 def frame(header: bytes, body: bytes = b"") -> bytes:
-    return PREFIX.pack(b"AK1\0", len(header), len(body)) + header + body
+    return PREFIX.pack(b"AK2\0", len(header), len(body)) + header + body
 
 
 def safetensors(entries: object, data: bytes = b"") -> bytes:
@@ -155,7 +155,7 @@ HEADERS = st.one_of(
 @SLOW_BOX
 @given(st.one_of(st.binary(max_size=300), st.builds(frame, HEADERS, BODIES)))
 @example(frame(b'{"kind":"built","parameters":[]}'))
-@example(b"AK1\0" + struct.pack("<II", 0xFFFFFFFF, 0xFFFFFFFF))
+@example(b"AK2\0" + struct.pack("<II", 0xFFFFFFFF, 0xFFFFFFFF))
 def test_any_bytes_are_a_reply_or_a_lost_worker(data: bytes) -> None:
     lost = read(data)
     assert lost is None or lost.why in ("garbage", "ended")
@@ -166,7 +166,7 @@ def test_any_bytes_are_a_reply_or_a_lost_worker(data: bytes) -> None:
 def test_a_frame_with_some_bytes_changed(noise: bytes, data: st.DataObject) -> None:
     honest = encode(
         Called(returned="tensor", type="Tensor", shape=(2, 3)),
-        {"output": torch.ones(2, 3), "x_after": torch.zeros(2, 3)},
+        {"output": torch.ones(2, 3), "a:x": torch.zeros(2, 3)},
     )
     start = data.draw(st.integers(0, len(honest)))
     lost = read(honest[:start] + noise + honest[start + len(noise) :])
@@ -226,7 +226,7 @@ def test_more_tensors_than_allowed_are_refused() -> None:
 )
 def test_announced_lengths_are_bounded_before_anything_is_read(lengths: tuple[int, int]) -> None:
     with pytest.raises(ProtocolError, match="over the bound"):
-        frame_lengths(PREFIX.pack(b"AK1\0", *lengths))
+        frame_lengths(PREFIX.pack(b"AK2\0", *lengths))
 
 
 def test_no_frame_is_sent_that_would_not_be_read() -> None:
@@ -264,7 +264,7 @@ def test_a_trickling_sender_meets_the_deadline_of_the_whole_frame() -> None:
 
 def test_what_was_announced_is_not_allocated() -> None:
     """16 MiB announced, ten bytes sent: memory grows with what arrives."""
-    lost = read(PREFIX.pack(b"AK1\0", 32, MAX_BODY) + b'{"kind":"built","parameters":[]}' + bytes(10))
+    lost = read(PREFIX.pack(b"AK2\0", 32, MAX_BODY) + b'{"kind":"built","parameters":[]}' + bytes(10))
     assert lost is not None
     assert lost.why == "ended"
 

@@ -8,8 +8,7 @@ import json
 import pytest
 
 from grader.engine.private import PrivateEngine
-from grader.grading import Options
-from grader.records import Grade, encode_grade
+from grader.records import Grade, Options, encode_grade
 from grader.report.code import Source
 from grader.snapshot import read_submission
 from tests.judge.stage import CATALOG, SEED, solution

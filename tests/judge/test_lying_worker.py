@@ -8,7 +8,7 @@ import torch
 from grader.catalog import Catalog
 from grader.judge.content import load_content
 from grader.judge.oracle_caller import OracleCaller
-from grader.judge.plain import plain_grade
+from grader.judge.sanitize import plain_grade
 from grader.judge.session import judge_caller
 from grader.records import Grade, Submission, decode_grade, encode_grade
 from tests.judge.liar import Liar
@@ -38,7 +38,7 @@ def holds(grade: Grade, liar: Liar) -> None:
     assert (grade.reason is None) == (grade.verdict == "passed")
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(6))
 def test_lies_do_not_break_the_judge(catalog: Catalog, seed: int) -> None:
     holds(*judged(catalog, seed))
 

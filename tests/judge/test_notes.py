@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from grader.engine.private import PrivateEngine
-from tests.judge.stage import graded, solution
+from tests.judge.stage import CATALOG, graded, solution, submission
 
+CORPUS = Path(__file__).parent.parent / "corpus"
 INIT = "        super().__init__()\n"
 
 
@@ -56,3 +59,57 @@ def test_a_convention_is_a_note_on_an_answer_that_passes(
     assert grade.verdict == "passed"
     found = {entry.id: entry for entry in grade.notes}
     assert says in found[note].text
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("right_list_of_heads.py", ["Each head is a block of neighbouring features."]),
+        (
+            "right_fused_heads_outside.py",
+            [
+                "Query, key, value: The fused projection is cut head by head, each with its query, key and"
+                " value, like GPT-NeoX. Output: Each head is a block of neighbouring features.",
+            ],
+        ),
+        (
+            "right_keys_rolled.py",
+            [
+                "Each head is a block of neighbouring features.",
+                "Some layers number the heads in another order than others: the same function, other"
+                " parameters.",
+            ],
+        ),
+    ],
+)
+def test_how_heads_were_found_to_be_cut_is_said(engine: PrivateEngine, name: str, says: list[str]) -> None:
+    text = (CORPUS / "mha" / name).read_text(encoding="utf-8")
+    grade = engine.grade(submission(text), CATALOG.get("mha"), CATALOG)
+    assert grade.verdict == "passed"
+    assert [note.text for note in grade.notes if note.id in ("cut", "numbering")] == says
+
+
+WHOLE_ROWS = """\
+import torch
+
+
+def online_attention(query, key, value, block_size):
+    parts = query.split(block_size, dim=2)
+    return torch.cat([torch.softmax(q @ key.mT / q.shape[-1] ** 0.5, -1) @ value for q in parts], dim=2)
+"""
+
+
+def test_a_kata_tells_which_of_several_right_ways_it_saw(engine: PrivateEngine) -> None:
+    grade = graded(engine, "online", WHOLE_ROWS)
+    assert grade.verdict == "passed"
+    [note] = [note for note in grade.notes if note.id == "whole_rows"]
+    assert note.line == 6
+    other = graded(engine, "online", solution("online"))
+    assert other.verdict == "passed"
+    assert all(note.id != "whole_rows" for note in other.notes)
+
+
+def test_what_a_kata_leaves_open_is_not_told_of_an_answer_that_fails(engine: PrivateEngine) -> None:
+    grade = graded(engine, "online", WHOLE_ROWS.replace("q.shape[-1] ** 0.5", "q.shape[-1]"))
+    assert grade.verdict == "failed"
+    assert all(note.id != "whole_rows" for note in grade.notes)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
+from grader.judge.inline_runner import run_plainly
 from grader.judge.oracle_caller import OracleCaller
-from grader.judge.plainly import run_plainly
 from grader.judge.plugin import run_checks
 from grader.judge.session import judge_caller
 from grader.protocol import Build, Built, Call, Called, Describe, Failure, Load, Loaded
 from grader.records import Grade
-from tests.judge.stage import LEVELS, SEED, content, forms, played, submission
+from tests.judge.stage import SEED, content, each_level, forms, played, submission
 
 
 def built(caller: OracleCaller, **settings: bool) -> dict[str, tuple[int, ...]]:
@@ -22,7 +22,7 @@ def built(caller: OracleCaller, **settings: bool) -> dict[str, tuple[int, ...]]:
 
 
 def test_it_has_the_kata_s_signature() -> None:
-    reply, _ = OracleCaller(content("v3")).post(Load(file_name="a.py", class_name="C"), None, 1.0)()
+    reply, _ = OracleCaller(content("v3")).post(Load(file_name="a.py", name="C"), None, 1.0)()
     assert isinstance(reply, Loaded)
     assert [(a.name, a.default) for a in reply.constructor] == [("hidden_dim", 728), ("dropout_rate", 0.1)]
     assert [(a.name, a.has_default) for a in reply.forward] == [("x", False), ("attention_mask", True)]
@@ -60,20 +60,22 @@ def test_nothing_it_is_given_is_changed_and_no_generator_is_moved() -> None:
     x, mask, cotangent = torch.randn(2, 3, 6), torch.ones(2, 3, 3), torch.randn(2, 3, 6)
     kept, state = x.clone(), torch.get_rng_state()
     reply, back = caller.post(
-        Call(instance=0, training=True, seed=4), {"x": x, "mask": mask, "cotangent": cotangent}, 1.0
+        Call(instance=0, training=True, seed=4, wanted=("x",)),
+        {"i:x": x, "i:attention_mask": mask, "cotangent": cotangent},
+        1.0,
     )()
     assert isinstance(reply, Called)
     assert reply.backward is None
     assert torch.equal(x, kept)
     assert not x.requires_grad
     assert torch.equal(torch.get_rng_state(), state)
-    assert {"output", "x_after", "mask_after", "g:x", "g:query_proj.weight"} <= back.keys()
+    assert {"output", "a:x", "a:attention_mask", "d:x", "g:query_proj.weight"} <= back.keys()
 
 
 def test_training_drops_by_the_seed() -> None:
     caller = OracleCaller(content("v4"))
     built(caller)
-    sent = {"x": torch.randn(4, 5, 6), "p:value_proj.weight": torch.eye(6)}
+    sent = {"i:x": torch.randn(4, 5, 6), "p:value_proj.weight": torch.eye(6)}
 
     def output(training: bool, seed: int) -> torch.Tensor:
         return caller.post(Call(instance=0, training=training, seed=seed), sent, 1.0)()[1]["output"]
@@ -88,7 +90,7 @@ def test_gradients_are_autograd_s() -> None:
     built(caller)
     x = torch.randn(2, 3, 6)
     parameters = {f"p:{role}_proj.weight": torch.randn(6, 6) for role in ("query", "key", "value")}
-    _, back = caller.post(Call(instance=0), {"x": x, "cotangent": torch.ones(2, 3, 6), **parameters}, 1.0)()
+    _, back = caller.post(Call(instance=0), {"i:x": x, "cotangent": torch.ones(2, 3, 6), **parameters}, 1.0)()
     assert float(back["g:key_proj.weight"].abs().max()) > 0
     assert "g:value_proj.weight" not in back
 
@@ -96,12 +98,13 @@ def test_gradients_are_autograd_s() -> None:
 def test_a_variant_that_crashes_is_a_failure_of_forward() -> None:
     caller = OracleCaller(content("v3"), forms("v3", "attends_over_features")[:1])
     built(caller)
-    reply, _ = caller.post(Call(instance=0), {"x": torch.randn(2, 3, 6), "mask": torch.ones(2, 3, 3)}, 1.0)()
+    sent = {"i:x": torch.randn(2, 3, 6), "i:attention_mask": torch.ones(2, 3, 3)}
+    reply, _ = caller.post(Call(instance=0), sent, 1.0)()
     assert isinstance(reply, Failure)
     assert (reply.stage, reply.type) == ("forward", "RuntimeError")
 
 
-@pytest.mark.parametrize("kata", LEVELS)
+@each_level
 def test_the_right_answer_passes_in_either_build_and_at_any_seed(kata: str) -> None:
     fused = (False, True)
     grades = [played(kata, fused=packed, seed=seed) for packed in fused for seed in (1, 2, 3)]

@@ -8,11 +8,16 @@ import pytest
 import torch
 
 from grader.judge.oracle import Affine
-from grader.judge.roles import Layout, Misfit, layouts
-from grader.judge.units import stated_role, units
+from grader.judge.roles import NO_LAYER, Layout, layouts
+from grader.judge.units import Finder, Misfit, Names, Unit
 from grader.protocol import ParameterInfo
+from tests.judge.stage import content
 
 D = 6
+SIZES = {"B": 2, "S": 3, "D": D}
+
+
+QKV = "query+key+value"
 
 
 def parameter(name: str, *shape: int, owner: str = "Linear") -> ParameterInfo:
@@ -24,8 +29,16 @@ def linear(name: str, out: int = D, *, bias: bool = True) -> list[ParameterInfo]
     return weight + ([parameter(f"{name}.bias", out)] if bias else [])
 
 
+def units(parameters: Sequence[ParameterInfo]) -> tuple[Unit, ...]:
+    return Finder(content("v3").family, SIZES).units(parameters)
+
+
+def all_layouts(parameters: Sequence[ParameterInfo], *, fixed: bool = False) -> tuple[Layout, ...]:
+    return layouts(units(parameters), content("v2" if fixed else "v3").family)
+
+
 def first_layout(parameters: Sequence[ParameterInfo], *, fixed: bool = False) -> Layout:
-    return layouts(units(parameters, D), order_is_fixed=fixed)[0]
+    return all_layouts(parameters, fixed=fixed)[0]
 
 
 @pytest.mark.parametrize(
@@ -36,13 +49,13 @@ def first_layout(parameters: Sequence[ParameterInfo], *, fixed: bool = False) ->
         ("key", "key"), ("k_linear", "key"), ("W_K", "key"), ("toK", "key"),
         ("v_proj", "value"), ("values", "value"), ("WV", "value"), ("val", "value"),
         ("out_proj", "output"), ("output_proj", "output"), ("Wo", "output"), ("o_proj", "output"),
-        ("qkv", "qkv"), ("qkv_proj", "qkv"), ("to_qkv", "qkv"), ("query_key_value", "qkv"),
-        ("kv", "kv"), ("to_kv", "kv"), ("key_value", "kv"),
+        ("qkv", QKV), ("qkv_proj", QKV), ("to_qkv", QKV), ("query_key_value", QKV),
+        ("kv", "key+value"), ("to_kv", "key+value"), ("key_value", "key+value"),
         ("proj", None), ("a", None), ("linear1", None), ("layer", None), ("query_key", None),
     ],
 )  # fmt: skip
 def test_a_name_states_a_role_or_says_nothing(name: str, role: str | None) -> None:
-    assert stated_role(name) == role
+    assert Names(content("v3").family).states(name) == role
 
 
 def test_names_pin_roles_in_any_order_of_creation() -> None:
@@ -56,10 +69,10 @@ def test_names_pin_roles_in_any_order_of_creation() -> None:
 
 
 def test_names_that_say_nothing_leave_every_assignment_open() -> None:
-    found = units([*linear("a"), *linear("b"), *linear("c")], D)
+    found = [*linear("a"), *linear("b"), *linear("c")]
     own = {
         tuple(layout.slots[role].unit.name for role in ("query", "key", "value"))
-        for layout in layouts(found, order_is_fixed=False)
+        for layout in all_layouts(found)
     }
     assert len(own) == 6
 
@@ -89,9 +102,8 @@ def test_a_packed_weight_is_found_in_each_of_its_shapes(weight: ParameterInfo) -
 
 
 def test_the_order_of_the_thirds_is_open_unless_the_kata_fixes_it() -> None:
-    found = units(linear("proj", 3 * D), D)
-    assert len(layouts(found, order_is_fixed=True)) == 1
-    assert len(layouts(found, order_is_fixed=False)) == 6
+    assert len(all_layouts(linear("proj", 3 * D), fixed=True)) == 1
+    assert len(all_layouts(linear("proj", 3 * D))) == 6
 
 
 def test_one_layer_for_query_and_one_for_key_and_value() -> None:
@@ -104,27 +116,27 @@ def test_one_layer_for_query_and_one_for_key_and_value() -> None:
 
 
 def test_a_plain_parameter_is_tried_as_x_at_w_first_and_a_linear_layer_as_it_is() -> None:
-    plain = units([parameter("wq", D, D, owner="SelfAttention")], D)[0]
-    assert plain.orientations == (True, False)
-    assert units(linear("q"), D)[0].orientations == (False, True)
+    plain = units([parameter("wq", D, D, owner="SelfAttention")])[0]
+    assert [order.turned for order in plain.orders["query"]] == [True, False]
+    assert [order.turned for order in units(linear("q"))[0].orders["query"]] == [False, True]
 
 
 def test_biases_belong_to_their_layers_and_may_be_missing() -> None:
-    found = units([*linear("q"), *linear("k", bias=False), parameter("w_v", D, D), parameter("b_v", D)], D)
+    found = units([*linear("q"), *linear("k", bias=False), parameter("w_v", D, D), parameter("b_v", D)])
     assert [unit.bias.name if unit.bias else None for unit in found] == ["q.bias", None, "b_v"]
 
 
 def test_what_is_no_projection_is_left_out() -> None:
     others = [parameter("norm.weight", D), parameter("table", 99, 5), parameter("scale")]
-    assert units(others, D) == ()
-    assert units([ParameterInfo(name="i", shape=(D, D), dtype="int64", owner="X")], D) == ()
+    assert units(others) == ()
+    assert units([ParameterInfo(name="i", shape=(D, D), dtype="int64", owner="X")]) == ()
 
 
 def test_fewer_layers_than_roles_borrow() -> None:
-    found = layouts(units(linear("proj"), D), order_is_fixed=False)
+    found = all_layouts(linear("proj"))
     assert found
     assert all(layout.borrowed for layout in found)
-    assert any(set(layout.borrowed.values()) == {"x"} for layout in found)
+    assert any(set(layout.borrowed.values()) == {NO_LAYER} for layout in found)
 
 
 @pytest.mark.parametrize("parameters", [linear("proj", 3 * D), [parameter("w", D, 3 * D, owner="X")]])
@@ -132,8 +144,8 @@ def test_what_is_written_into_a_role_is_read_back(parameters: list[ParameterInfo
     slot = first_layout(parameters, fixed=True).slots["key"]
     values = {info.name: torch.zeros(info.shape) for info in parameters}
     layer = Affine(torch.randn(D, D), torch.randn(D))
-    slot.write(values, layer, D)
-    read = slot.affine(values, D)
+    slot.write(values, layer, SIZES)
+    read = slot.affine(values, SIZES)
     assert torch.equal(read.weight, layer.weight)
     assert sum(int((value != 0).sum()) for value in values.values()) in (D * D, D * D + D)
 
@@ -159,15 +171,15 @@ def test_an_instance_that_is_built_otherwise_does_not_fit(
     parameters: list[ParameterInfo], others: dict[str, tuple[int, ...]]
 ) -> None:
     layout = first_layout(parameters, fixed=True)
-    assert layout.layers({info.name: torch.zeros(info.shape) for info in parameters}, D)
+    assert layout.layers({info.name: torch.zeros(info.shape) for info in parameters}, SIZES)
     with pytest.raises(Misfit):
-        layout.layers({name: torch.zeros(shape) for name, shape in others.items()}, D)
+        layout.layers({name: torch.zeros(shape) for name, shape in others.items()}, SIZES)
 
 
 def roles(parameters: Sequence[ParameterInfo]) -> list[dict[str, str]]:
     return [
         {role: f"{slot.unit.name}[{slot.part}]" for role, slot in layout.slots.items()}
-        for layout in layouts(units(parameters, D), order_is_fixed=False)
+        for layout in all_layouts(parameters)
     ]
 
 
@@ -175,10 +187,10 @@ def roles(parameters: Sequence[ParameterInfo]) -> list[dict[str, str]]:
     "shape", [(3, D, D), (D, 3, D), (D, D, 3), (3, 1, D, D), (1, D, 3 * D), (D, 1, 3 * D), (3 * D, 1, D)]
 )
 def test_a_fused_weight_may_hold_its_parts_along_any_axis(shape: tuple[int, ...]) -> None:
-    (unit,) = units([parameter("w", *shape, owner="X")], D)
+    (unit,) = units([parameter("w", *shape, owner="X")])
     assert unit.parts == 3
     layout = first_layout([parameter("w", *shape, owner="X")])
-    found = layout.layers({"w": torch.randn(shape)}, D)
+    found = layout.layers({"w": torch.randn(shape)}, SIZES)
     assert {name: tuple(layer.weight.shape) for name, layer in found.items()} == {
         "query": (D, D), "key": (D, D), "value": (D, D)
     }  # fmt: skip
@@ -192,7 +204,7 @@ def test_of_four_parts_one_is_the_output() -> None:
 
 @pytest.mark.parametrize("shape", [(D,), (1, D), (D, 1), (1, 1, D)])
 def test_a_bias_is_one_in_any_of_its_shapes(shape: tuple[int, ...]) -> None:
-    (unit,) = units([parameter("wq", D, D, owner="X"), parameter("bq", *shape, owner="X")], D)
+    (unit,) = units([parameter("wq", D, D, owner="X"), parameter("bq", *shape, owner="X")])
     assert unit.bias is not None
 
 
@@ -202,7 +214,7 @@ def test_biases_of_a_fused_weight_may_come_one_by_one() -> None:
         parameter("q_bias", D, owner="X"),
         parameter("v_bias", D, owner="X"),
     ]
-    layers = first_layout(made).layers({info.name: torch.ones(info.shape) for info in made}, D)
+    layers = first_layout(made).layers({info.name: torch.ones(info.shape) for info in made}, SIZES)
     assert {role: layer.bias is not None for role, layer in layers.items()} == {
         "query": True, "key": False, "value": True
     }  # fmt: skip
@@ -219,7 +231,7 @@ def test_any_two_roles_may_share_a_layer() -> None:
 
 
 def test_every_assignment_is_tried_as_it_is_and_turned_before_any_mixture() -> None:
-    made = layouts(units([parameter(name, D, D, owner="X") for name in "abcd"], D), order_is_fixed=False)
-    turns = [tuple(slot.transposed for slot in layout.slots.values()) for layout in made]
+    made = all_layouts([parameter(name, D, D, owner="X") for name in "abcd"])
+    turns = [tuple(slot.order.turned for slot in layout.slots.values()) for layout in made]
     assert set(turns[:24]) == {(True,) * 4}
     assert set(turns[24:48]) == {(False,) * 4}

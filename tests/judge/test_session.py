@@ -13,12 +13,11 @@ import pytest
 
 from grader.engine.private import PrivateEngine
 from grader.errors import ConfinementUnavailable
-from grader.grading import Options
 from grader.handles import ExitStatus, Times, WorkerHandle
 from grader.judge import session
 from grader.judge.channel import Channel
 from grader.protocol import PREFIX, Built, Confined, Describe, encode, frame_lengths
-from grader.records import Grade
+from grader.records import Grade, Options
 from tests.judge.stage import CATALOG, SEED, failed, labels, solution, submission
 
 HEAD = "import torch\nfrom torch import nn\n\n\n"
@@ -279,7 +278,10 @@ def test_a_worker_that_is_bound_otherwise_than_it_was_told_is_not_heard(
 def test_a_call_that_nobody_waits_for_is_heard_before_the_worker_is_ended(
     played: Callable[[str], Played], make_grade: Callable[..., Grade], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ask_and_go(_submission: object, _content: object, channel: Channel, _seed: int) -> Grade:
+    def ask_and_go(
+        _submission: object, _content: object, channel: Channel, _seed: int, _planted: object, *, run: object
+    ) -> Grade:
+        del run
         channel.post(Describe(instance=0), None, 30.0)
         return make_grade("v1")
 

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from grader.judge.signature import constructor_arguments, mask_keyword
+from grader.judge.signature import call_arguments, constructor_arguments
 from grader.protocol import Argument
+from grader.signature import Construct, Input, Output, Signature
+from tests.judge.stage import content
 
-WANTED = ("hidden_dim", "dropout_rate")
+ONE_HEAD = content("v3").kata.signature
+HEADS = Signature(
+    kind="module",
+    name="A",
+    construct=(
+        *ONE_HEAD.construct[:1],
+        Construct(name="num_heads", axis="H", aliases=("heads", "n_heads")),
+        Construct(name="context_dim", axis="C", optional=True),
+        *ONE_HEAD.construct[1:],
+    ),
+    inputs=(
+        Input(name="x", axes="B S D"),
+        Input(name="context", axes="B T C"),
+        Input(name="context_mask", kind="mask", axes="B T", optional=True),
+        Input(name="scale", kind="number", optional=True),
+    ),
+    outputs=(Output(axes="B S D"),),
+)
 ARGS = Argument(name="args", has_default=False, variadic=True)
 KWARGS = Argument(name="kwargs", has_default=False, variadic=True, keyword_only=True)
 
@@ -35,21 +54,49 @@ def named(name: str, *, keyword_only: bool = False) -> Argument:
 def test_width_and_rate_reach_the_constructor(
     signature: list[Argument], args: tuple[int, ...], kwargs: dict[str, float]
 ) -> None:
-    assert constructor_arguments(signature, WANTED, 16, 0.35) == (args, kwargs)
+    assert constructor_arguments(signature, ONE_HEAD, {"D": 16}, 0.35) == (args, kwargs)
 
 
 def test_without_a_rate_none_is_passed() -> None:
-    assert constructor_arguments([named("hidden_dim"), KWARGS], ("hidden_dim",), 16, None) == ((16,), {})
+    asked = content("v1").kata.signature
+    assert constructor_arguments([named("hidden_dim"), KWARGS], asked, {"D": 16}, None) == ((16,), {})
 
 
 @pytest.mark.parametrize(
-    ("signature", "keyword"),
+    ("signature", "args", "kwargs"),
     [
-        ([named("x"), named("attention_mask")], None),
-        ([named("x"), named("mask", keyword_only=True)], "mask"),
-        ([named("x"), named("scale"), named("mask")], "mask"),
-        ([named("x"), ARGS], None),
+        ([named("d"), named("n_heads"), named("p")], (24,), {"n_heads": 4, "p": 0.35}),
+        (
+            [named("heads"), named("d_model"), named("dropout")],
+            (),
+            {"d_model": 24, "heads": 4, "dropout": 0.35},
+        ),
+        ([named("a"), named("b"), named("c"), named("e")], (24,), {"b": 4, "e": 0.35}),
+        ([named("d")], (24, 4), {}),
+        ([KWARGS], (), {"hidden_dim": 24, "num_heads": 4, "dropout_rate": 0.35}),
     ],
 )
-def test_the_mask_goes_by_position_or_by_its_name(signature: list[Argument], keyword: str | None) -> None:
-    assert mask_keyword(signature) == keyword
+def test_several_sizes_reach_the_constructor_by_name_else_by_place(
+    signature: list[Argument], args: tuple[int, ...], kwargs: dict[str, float]
+) -> None:
+    assert constructor_arguments(signature, HEADS, {"D": 24, "H": 4}, 0.35) == (args, kwargs)
+
+
+@pytest.mark.parametrize(
+    ("signature", "args", "kwargs"),
+    [
+        ([named("x"), named("attention_mask")], ("x", "attention_mask"), {}),
+        ([named("x"), named("mask", keyword_only=True)], ("x",), {"mask": "attention_mask"}),
+        ([named("x"), named("scale"), named("mask")], ("x",), {"mask": "attention_mask"}),
+        ([named("x"), ARGS], ("x", "attention_mask"), {}),
+    ],
+)
+def test_the_mask_goes_by_position_or_by_its_name(
+    signature: list[Argument], args: tuple[str, ...], kwargs: dict[str, str]
+) -> None:
+    assert call_arguments(signature, ONE_HEAD, {"x", "attention_mask"}) == (args, kwargs)
+
+
+def test_what_is_left_out_sends_all_behind_it_by_name() -> None:
+    made = [named(name) for name in ("x", "context", "mask", "scale")]
+    assert call_arguments(made, HEADS, {"x", "context", "scale"}) == (("x", "context"), {"scale": "scale"})

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.judge import probes
-from grader.judge.oracle import ATOL, RTOL, Context, Form, Plan, compose, run, same
+from grader.judge.oracle import ATOL, RTOL, Context, Form, Plan, Step, compose, run, same
 from grader.judge.variants import Outcomes, Variants, chosen, every
-from tests.judge.stage import LEVELS, SEED, candidate, content
+from tests.judge.stage import candidate, content, each_level
 
 RIGHT = Form("", {})
 
@@ -17,7 +16,7 @@ def a_context(kata: str, masked: bool = False) -> Context:
     played = candidate(kata)
     assert played.likely_layout is not None
     probe = played.standard_probes[-1 if masked else 0]
-    context = played.context(probes.draw(probe, SEED), played.likely_layout)
+    context = played.context(played.draw(probe), played.likely_layout)
     assert context is not None
     return context
 
@@ -27,14 +26,17 @@ def counted(calls: list[str], name: str) -> Plan:
         calls.append(name)
         return c.but(output=c.x)
 
-    return {name: step}
+    return {name: Step(step, "mix", {"output": "B S D"})}
 
 
 def two_step(form: Form) -> tuple[Variants, Context]:
     """A plan whose first step can be done in twenty ways, and whose second `form` replaces."""
-    plan: Plan = {"mix": lambda c: c.but(mixed=c.x), "output": lambda c: c.but(output=c.mixed)}
+    plan: Plan = {
+        "mix": Step(lambda c: c.but(mixed=c.x), "mix", {"mixed": "B S D"}),
+        "output": Step(lambda c: c.but(output=c.mixed), "mix", {"output": "B S D"}),
+    }
     ways = [Form("", {"mix": lambda c, n=n: c.but(mixed=c.x * n)}) for n in range(20)]
-    return Variants(plan, [*ways, form]), Context(x=torch.randn(2, 3, 4), layers={})
+    return Variants(plan, [*ways, form]), Context(plan, {"x": torch.randn(2, 3, 4)}, {})
 
 
 def both(variants: Variants, c: Context) -> Outcomes:
@@ -42,7 +44,7 @@ def both(variants: Variants, c: Context) -> Outcomes:
     return variants.run(every(chosen(torch.arange(20), 1), torch.tensor([[20]])), c)
 
 
-@pytest.mark.parametrize("kata", LEVELS)
+@each_level
 @pytest.mark.parametrize("size", [1, 2])
 def test_variants_together_equal_each_by_itself(kata: str, size: int) -> None:
     """Of pairs a sample: every 23rd."""
@@ -60,7 +62,9 @@ def test_a_beginning_that_variants_share_is_run_once() -> None:
     calls: list[str] = []
     plan = {**counted(calls, "first"), **counted(calls, "second")}
     seconds = [Form("", {"second": lambda c, n=n: c.but(output=c.x * n)}) for n in range(9)]
-    Variants(plan, [RIGHT, *seconds]).run(chosen(torch.arange(10), 1), Context(torch.ones(1, 2, 3), {}))
+    Variants(plan, [RIGHT, *seconds]).run(
+        chosen(torch.arange(10), 1), Context(plan, {"x": torch.ones(1, 2, 3)}, {})
+    )
     assert calls == ["first", "second"]
 
 
@@ -75,6 +79,10 @@ def test_a_step_for_many_rows_is_one_call_and_its_check() -> None:
     outputs = both(variants, c).each()
     assert all(same(output, c.x * n * 2) for n, output in enumerate(outputs) if output is not None)
     assert len(calls) == 2
+    both(variants, Context(c.plan, {"x": torch.randn(2, 3, 4)}, {}))
+    assert len(calls) == 3  # it is known to do to a stack of such rows what it does to each
+    both(variants, Context(c.plan, {"x": torch.randn(2, 5, 4)}, {}))
+    assert len(calls) == 5
 
 
 @pytest.mark.parametrize(

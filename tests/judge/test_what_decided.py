@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from grader.engine.private import PrivateEngine
-from grader.grading import Options
 from grader.judge.checks import CheckFailed, CheckInfo, NotReached
 from grader.judge.diagnose import diagnose
 from grader.judge.plugin import Outcome
-from grader.records import Grade
+from grader.records import Grade, Options
 from tests.judge.stage import CATALOG, SEED, bench, content, graded, labels, solution, submission
+from tests.sampling import one_in
 
 START = "# x: (batch, seq_len, hidden_dim)\n"
 OUTPUT_LAYER = "        self.output_proj = nn.Linear(hidden_dim, hidden_dim)\n"
@@ -35,22 +35,25 @@ def hangs_from_call(number: int) -> tuple[tuple[str, str], ...]:
 
 
 def in_time(engine: PrivateEngine, kata: str, text: str) -> Grade:
-    options = Options(seed=SEED, total_seconds=4.0)
+    options = Options(seed=SEED, total_seconds=1.5)
     return engine.grade(submission(text), CATALOG.get(kata), CATALOG, options)
 
 
 @pytest.mark.parametrize(
     ("kata", "edits"),
-    [
-        ("v1", hangs_from_call(5)),
-        ("v2", hangs_from_call(11)),
-        ("v3", (*hangs_from_call(9), *NO_OUTPUT)),
-        ("v3", (*hangs_from_call(13), *NO_OUTPUT)),
-        ("v3", (*hangs_from_call(40), *NO_OUTPUT)),
-        ("v4", hangs_from_call(11)),
-        ("v3", (hangs("attention_mask is not None"), *NO_OUTPUT)),
-        ("v3", (hangs("self.training"), *NO_OUTPUT)),
-    ],
+    one_in(
+        2,
+        [
+            ("v1", hangs_from_call(5)),
+            ("v2", hangs_from_call(11)),
+            ("v3", (*hangs_from_call(9), *NO_OUTPUT)),
+            ("v3", (*hangs_from_call(13), *NO_OUTPUT)),
+            ("v3", (*hangs_from_call(40), *NO_OUTPUT)),
+            ("v4", hangs_from_call(11)),
+            ("v3", (hangs("attention_mask is not None"), *NO_OUTPUT)),
+            ("v3", (hangs("self.training"), *NO_OUTPUT)),
+        ],
+    ),
 )
 def test_an_answer_that_runs_out_of_time_is_told_so(
     engine: PrivateEngine, kata: str, edits: tuple[tuple[str, str], ...]
@@ -122,3 +125,28 @@ def test_required_is_what_the_concept_and_the_failure_say() -> None:
     assert outcome("end_to_end", NotReached("x")).is_required(kata)
     assert not outcome("output", LAYER).is_required(kata)
     assert not outcome("robustness", LARGE).is_required(kata)
+
+
+FLOATS_ADDED = (
+    "if attention_mask is not None:",
+    "if attention_mask is not None and attention_mask.is_floating_point():\n"
+    "            scores = scores + attention_mask\n"
+    "        elif attention_mask is not None:",
+)
+HIDDEN_AT_RANDOM = (
+    "weights = torch.softmax(scores, dim=-1)",
+    "if self.training:\n"
+    "            gone = torch.rand_like(scores) < self.attention_dropout.p\n"
+    "            scores = scores.masked_fill(gone, -1e9)\n"
+    "        weights = torch.softmax(scores, dim=-1)",
+)
+
+
+def test_what_is_wrong_under_some_masks_only_costs_the_mask(engine: PrivateEngine) -> None:
+    grade = graded(engine, "v3", solution("v3", FLOATS_ADDED))
+    assert [concept.id for concept in grade.concepts if concept.status == "failed"] == ["mask"]
+
+
+def test_rows_that_softmax_makes_whole_again_are_no_second_mistake(engine: PrivateEngine) -> None:
+    text = solution("v3", HIDDEN_AT_RANDOM, ("weights = self.attention_dropout(weights)", "pass"))
+    assert labels(graded(engine, "v3", text)) == ("dropout_before_softmax",)

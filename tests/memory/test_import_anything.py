@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
@@ -20,7 +21,11 @@ from hypothesis import strategies as st
 from grader.catalog import Catalog
 from grader.cli.app import App
 from grader.cli.main import cli
-from grader.interview import followups, settling
+from grader.debugging.content import load_stock
+from grader.debugging.desk import open_room
+from grader.debugging.rooms import make_room
+from grader.debugging.store import RoomStore
+from grader.interview import followups, round_grading
 from grader.interview.moments import Moment
 from grader.interview.opening import Wish, open_interview
 from grader.memory.transfer import export_history
@@ -90,12 +95,18 @@ def whole(diary: Diary, catalog: Catalog, tmp_path: Path) -> dict[str, Any]:
     for kata in ("v1", "v3"):
         diary.start(kata)
         diary.history.take_hint(kata, 4)
+        diary.history.record_fix_seen(kata, "mask_inverted")
         diary.wait(minutes=9)
         diary.history.record_attempt(
             made if kata == "v3" else diary._make_grade(kata), submission, tmp_path / "a.py"
         )
         diary.wait(days=2)
     diary.history.record_solution_seen("v1", gave_up=False)
+    v3 = catalog.get("v3")
+    open_room(make_room(load_stock(v3, catalog), 7), v3, tmp_path, diary.history)
+    with RoomStore(diary.history.path, diary.history.clock) as store:
+        store.record_grade(store.rooms()[0], made, submission)
+        store.record_reveal(store.rooms()[0])
 
     def moment() -> Moment:
         return Moment(wall=diary.now, mono=diary.now.timestamp(), boot="boot", slept=0.0)
@@ -110,8 +121,8 @@ def whole(diary: Diary, catalog: Catalog, tmp_path: Path) -> dict[str, Any]:
     session.round.path.write_text(text.replace("V3", "V1"), encoding="utf-8")
     session.submit()
     grade = lambda *_: diary._make_grade("v1")  # noqa: E731
-    settling.settle(session, diary.history, diary.interviews, catalog, grade)
-    settling.grade_timeline(session, diary.interviews, catalog, grade)
+    round_grading.settle(session, diary.history, diary.interviews, catalog, grade)
+    round_grading.grade_timeline(session, diary.interviews, catalog, grade)
     asked = followups.ask(session, catalog)
     session.answer(asked[0].question.id, "because", 3.0)
     session.mark(asked[0].question.id, [True])
@@ -128,8 +139,9 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if at:
         yield at
     if isinstance(value, str) and value.startswith("{"):
-        value = json.loads(value)
-        at = (*at, None)
+        with contextlib.suppress(json.JSONDecodeError):
+            value = json.loads(value)
+            at = (*at, None)
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from places(inner, (*at, key))
@@ -231,6 +243,7 @@ def test_the_real_export_is_taken_in_and_shown(desk: Desk, whole: dict[str, Any]
         ("starts", "at", "garbage"),
         ("starts", "kind", LINK),
         ("hints", "number", "one"),
+        ("fixes_seen", "mistakes", LINK),
         ("solutions_seen", "at", ""),
         ("interviews", "limits", "soon"),
         ("interviews", "katas", ""),

@@ -72,7 +72,7 @@ def test_every_format_shows_the_same(diary: Diary, form: str) -> None:
         diary.wait(days=1)
     text = render(stats_view(numbers(diary)), form)  # type: ignore[arg-type]
     text = " ".join(text.split())
-    for words in ("v3", "getting faster", "lost", "mask", "You made mask", "8 attempt", "4 sitting"):
+    for words in ("v3", "getting faster", "missed", "mask", "You made mask", "8 attempt", "4 sitting"):
         assert words in text, words
 
 

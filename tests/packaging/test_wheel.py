@@ -10,7 +10,7 @@ import pytest
 
 from tests.packaging.project import ROOT, build, try_build
 
-CONTENT = ("katas", "solutions", "templates")
+CONTENT = ("katas", "solutions", "templates", "packaging")
 
 
 def names(wheel: Path) -> set[str]:
@@ -56,7 +56,7 @@ def test_the_wheel_brings_the_licence_and_the_console_script(wheel: Path) -> Non
     files = contents(wheel)
     info = next(name.split("/")[0] for name in files if ".dist-info/" in name)
     assert files[f"{info}/licenses/LICENSE"].startswith(b"MIT License")
-    assert b"kata = grader.cli.main:main" in files[f"{info}/entry_points.txt"]
+    assert b"kata = grader.__main__:main" in files[f"{info}/entry_points.txt"]
 
 
 def test_a_wheel_built_by_a_workflow_says_where_the_project_is(
@@ -92,6 +92,7 @@ def test_bytecode_and_hidden_files_beside_the_content_stay_out(tmp_path: Path) -
     files = names(build(project, "wheel", tmp_path / "out"))
     assert {name for name in files if "_content" in name} == {
         "grader/_content/katas/v1/kata.toml",
+        "grader/_content/packaging/note.txt",
         "grader/_content/solutions/v1.py",
         "grader/_content/templates/report.html.j2",
     }
@@ -112,6 +113,7 @@ def small_project(folder: Path) -> Path:
         "grader/__init__.py": "",
         "grader/cli/main.py": "",
         "katas/v1/kata.toml": "",
+        "packaging/note.txt": "",
         "solutions/v1.py": "",
         "templates/report.html.j2": "",
     }.items():

@@ -12,12 +12,11 @@ import pytest
 from grader import workspace
 from grader.catalog import Catalog, Kata
 from grader.errors import UsageError
-from grader.grading import Options
 from grader.history import History
-from grader.practice.attempts import Graded, grade_target, recall
+from grader.practice.attempts import LONG, Graded, Shown, grade_target, recall
 from grader.practice.hints import hint_texts, next_hint
 from grader.practice.targets import Target
-from grader.records import Grade, Submission
+from grader.records import Grade, Options, Submission
 
 Grading = Callable[..., Graded]
 
@@ -115,7 +114,7 @@ def test_what_was_printed_is_shown_on_request_or_when_it_may_explain(
     grade_it: Grading, tmp_path: Path
 ) -> None:
     assert not grade_it(("mask",)).context.show_printed
-    assert grade_it(verbose=True).context.show_printed
+    assert grade_it(shown=Shown(verbose=True)).context.show_printed
     broken = tmp_path / "broken.py"
     broken.write_bytes(b"\0")
     assert grade_it(path=broken).context.show_printed
@@ -156,7 +155,7 @@ def test_a_grade_that_cannot_be_kept_is_still_a_grade(grade_it: Grading, home: P
 def test_the_last_attempt_can_be_recalled(
     grade_it: Grading, catalog: Catalog, history: History, tmp_path: Path
 ) -> None:
-    graded = grade_it(("scale",))
+    graded = grade_it(("scale",), shown=LONG)
     assert recall(None, catalog, history, folder=tmp_path) == graded
     assert recall(catalog.get("v3"), catalog, history, folder=tmp_path) == graded
 

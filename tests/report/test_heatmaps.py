@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from grader.records import AttentionMap
 from grader.report.heatmaps import MAX_SIZE, map_pair
+from grader.report.layout import Layout, plain
 
 EXPECTED = ((0.75, 0.25, 0.0), (0.5, 0.5, 0.0))
 HIDDEN = ((False, False, True), (False, False, True))
@@ -87,3 +88,25 @@ def test_an_empty_map_is_no_error() -> None:
     pair = map_pair(AttentionMap(title="t", expected=(), actual=()))
 
     assert (pair.queries, pair.keys, pair.cells) == (0, 0, 0)
+
+
+def test_a_table_has_names_of_its_own_and_its_numbers_in_full() -> None:
+    pair = map_pair(
+        AttentionMap(
+            title="t",
+            shows="table",
+            expected=((1.0, 0.25),),
+            actual=((1.0, -2.5),),
+            row_names=("position 7",),
+            column_names=("pair 0", "pair 1"),
+        )
+    )
+
+    assert pair.worst is not None
+    assert pair.place(pair.worst) == "position 7, pair 1 is"
+    lines = plain(Layout(80, unicode=True).shaded(pair)).splitlines()
+    assert [line.split() for line in lines] == [
+        ["Yours", "Expected"],
+        ["pair", "0", "pair", "1", "pair", "0", "pair", "1"],
+        ["position", "7", "1.000", "-2.500!", "position", "7", "1.000", "0.250"],
+    ]

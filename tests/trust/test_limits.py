@@ -9,8 +9,7 @@ import pytest
 
 from grader.catalog import Catalog
 from grader.engine.private import PrivateEngine
-from grader.grading import Options
-from grader.records import Grade, Submission
+from grader.records import Grade, Options, Submission
 
 ANSWER = """\
 import math

@@ -100,7 +100,7 @@ def test_a_full_disk_costs_the_history_but_not_the_verdict(fresh: Ground, right:
     assert passes(fresh, right)
     done = limited(fresh, 2000, "grade", right, "v1")
     assert done.returncode == 0
-    assert "Passed" in done.stdout or "passed" in done.stdout
+    assert "PASSED" in done.stdout
     assert "history" in done.stderr.lower()
     assert "Traceback" not in done.stderr
     assert passes(fresh, right)

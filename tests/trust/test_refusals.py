@@ -58,7 +58,7 @@ ENGINE = """
 from grader.catalog import load_catalog
 from grader.engine.private import private_engine
 from grader.errors import ConfinementUnavailable
-from grader.grading import Options
+from grader.records import Options
 from grader.records import Submission
 
 catalog = load_catalog()

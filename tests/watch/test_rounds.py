@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from grader.catalog import Catalog, Kata
+from grader.debugging.desk import open_room, room_of
 from grader.engine.running import Cancelled
 from grader.errors import GraderFault
-from grader.grading import Options
 from grader.history import History
 from grader.practice.targets import Target
-from grader.records import Grade, Submission
+from grader.records import Grade, Options, Submission
 from grader.snapshot import UnreadableSubmission, read_submission
 from grader.watch import rounds as rounds_module
 from grader.watch.rounds import Absent, Event, Round, Started, Typed, Watch, changes
@@ -102,6 +102,16 @@ def test_the_file_as_it_is_comes_first_and_each_save_after_it(
     third = next(rounds(events))
     assert {(change.concept, change.gained) for change in third.changes} == {("mask", True), ("scale", False)}
     assert [attempt.origin for attempt in history.attempts()] == ["watch"] * 3
+
+
+def test_the_file_of_a_bug_hunt_is_graded_by_what_was_planted(
+    file: Path, catalog: Catalog, history: History, grader: Grader
+) -> None:
+    kata = catalog.get("v3")
+    room = room_of(kata, catalog, 7, "easy", None)
+    opened = open_room(room, kata, file.parent, history)
+    watch = Watch(Target(path=opened.path, kata=kata), Options(), catalog, history, grader, file.parent)
+    assert watch.options.planted == room.planted
 
 
 def test_a_save_during_a_grade_ends_it_and_starts_over(

@@ -37,10 +37,14 @@ def called(
     one: Instance, *, mask: torch.Tensor | None = None, **more: object
 ) -> tuple[Called, dict[str, torch.Tensor]]:
     cotangent = more.pop("cotangent", None)
-    tensors = {"x": torch.arange(24.0).reshape(2, 3, 4)}
-    tensors |= {} if mask is None else {"mask": mask}
+    tensors = {"i:x": torch.arange(24.0).reshape(2, 3, 4)}
+    tensors |= {} if mask is None else {"i:mask": mask}
     tensors |= {} if cotangent is None else {"cotangent": cotangent}  # type: ignore[dict-item]
-    reply, back = one.call(Call(instance=0, **more), tensors)  # type: ignore[arg-type]
+    keyword = more.pop("keyword", None)
+    args = ("x",) if mask is None or keyword else ("x", "mask")
+    kwargs = {keyword: "mask"} if keyword else {}
+    request = Call(instance=0, args=args, kwargs=kwargs, wanted=("x",), **more)  # type: ignore[arg-type, dict-item]
+    reply, back = one.call(request, tensors)
     assert isinstance(reply, Called), reply
     return reply, back
 
@@ -104,28 +108,28 @@ def test_a_train_of_the_candidate_s_own_that_switches_nothing_is_not_relied_upon
 
 def test_the_judge_s_parameters_are_used() -> None:
     one = instance()
-    sent = {"x": torch.eye(4).unsqueeze(0), "p:q.weight": 2 * torch.eye(4), "p:q.bias": torch.zeros(4)}
-    _, back = one.call(Call(instance=0), sent)
+    sent = {"i:x": torch.eye(4).unsqueeze(0), "p:q.weight": 2 * torch.eye(4), "p:q.bias": torch.zeros(4)}
+    _, back = one.call(Call(instance=0, args=("x",)), sent)
     assert torch.equal(back["output"], 2 * torch.eye(4).unsqueeze(0))
 
 
 def test_changed_arguments_come_back_and_leave_the_judge_s_alone() -> None:
     _, back = called(returning("x.mul_(2) + 0 * mask.zero_().sum()"), mask=torch.ones(2, 3), trace=True)
-    assert torch.equal(back["x_after"], 2 * torch.arange(24.0).reshape(2, 3, 4))
-    assert not back["mask_after"].any()
+    assert torch.equal(back["a:x"], 2 * torch.arange(24.0).reshape(2, 3, 4))
+    assert not back["a:mask"].any()
 
 
 def test_a_mask_by_keyword() -> None:
     keyword = instance(
         CLASS.replace("mask=None", "other=None, *, mask=None").replace("self.drop(self.q(x))", "x * mask")
     )
-    _, back = called(keyword, mask=torch.zeros(1), mask_keyword="mask")
+    _, back = called(keyword, mask=torch.zeros(1), keyword="mask")
     assert not back["output"].any()
 
 
 def test_gradients_of_input_and_parameters() -> None:
     _, back = called(instance(), cotangent=torch.ones(2, 3, 4))
-    assert back["g:x"].shape == (2, 3, 4)
+    assert back["d:x"].shape == (2, 3, 4)
     assert torch.equal(back["g:q.bias"], torch.full((4,), 6.0))
     _, cut = called(returning("self.q(x).detach()"), cotangent=torch.ones(2, 3, 4))
     assert "g:x" not in cut

@@ -118,6 +118,15 @@ def test_a_name_that_differs_in_case_alone_is_preferred() -> None:
     )
 
 
+@pytest.mark.parametrize(("name", "taken"), [("Wan_ted", True), ("Wantd", True), ("Wanted2", False)])
+def test_a_misspelt_name_is_preferred_and_another_number_is_another_class(name: str, taken: bool) -> None:
+    text = CLASS.replace("Wanted", name) + "\n\nclass Helper(nn.Module):\n    pass\n"
+    if taken:
+        assert loaded(text).class_name == name
+    else:
+        assert problem(text)[0] == "ClassMissing"
+
+
 def test_imported_modules_are_not_the_candidate_s() -> None:
     assert problem("from torch.nn import Linear, Dropout\n")[0] == "ClassMissing"
 

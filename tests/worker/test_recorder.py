@@ -31,7 +31,9 @@ def instance(body: str) -> Instance:
 
 
 def trace(body: str, **settings: bool) -> dict[str, TraceEntry]:
-    reply, _ = instance(body).call(Call(instance=0, trace=True, **settings), {"x": torch.randn(2, 3, 4)})
+    reply, _ = instance(body).call(
+        Call(instance=0, args=("x",), trace=True, **settings), {"i:x": torch.randn(2, 3, 4)}
+    )
     assert isinstance(reply, Called)
     return {entry.call: entry for entry in reply.trace}
 
@@ -70,7 +72,7 @@ def test_a_helper_in_another_file_is_laid_to_the_line_that_called_it() -> None:
 
 def test_the_call_that_raised_is_the_last_one() -> None:
     reply, tensors = instance("y = x + 1\nreturn y @ x").call(
-        Call(instance=0, trace=True), {"x": torch.randn(2, 3, 4)}
+        Call(instance=0, args=("x",), trace=True), {"i:x": torch.randn(2, 3, 4)}
     )
     assert isinstance(reply, Failure)
     assert tensors == {}
@@ -80,7 +82,7 @@ def test_the_call_that_raised_is_the_last_one() -> None:
 
 def test_below_autograd_the_library_s_attention_is_seen() -> None:
     reply, _ = instance("return F.scaled_dot_product_attention(x, x, x)").call(
-        Call(instance=0, dispatch=True), {"x": torch.randn(2, 3, 4)}
+        Call(instance=0, args=("x",), dispatch=True), {"i:x": torch.randn(2, 3, 4)}
     )
     assert isinstance(reply, Called)
     assert any("scaled_dot_product" in name or "safe_softmax" in name for name in reply.dispatched)
@@ -88,13 +90,13 @@ def test_below_autograd_the_library_s_attention_is_seen() -> None:
 
 
 def test_without_being_asked_nothing_is_recorded() -> None:
-    reply, _ = instance("return x + 1").call(Call(instance=0), {"x": torch.randn(2, 3, 4)})
+    reply, _ = instance("return x + 1").call(Call(instance=0, args=("x",)), {"i:x": torch.randn(2, 3, 4)})
     assert isinstance(reply, Called)
     assert (reply.trace, reply.dispatched) == ((), ())
 
 
 @pytest.mark.parametrize("body", ["for _ in range(999):\n    x = x + 1\nreturn x"])
 def test_a_trace_is_bounded(body: str) -> None:
-    reply, _ = instance(body).call(Call(instance=0, trace=True), {"x": torch.randn(2, 3, 4)})
+    reply, _ = instance(body).call(Call(instance=0, args=("x",), trace=True), {"i:x": torch.randn(2, 3, 4)})
     assert isinstance(reply, Called)
     assert len(reply.trace) <= 300

@@ -8,26 +8,28 @@ from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import events
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from grader.catalog import Catalog, Kata
+from grader.debugging.records import Room as BugRoom
 from grader.errors import KataError, UsageError
 from grader.history import History
-from grader.interview import followups, opening, settling, watching
+from grader.interview import followups, opening, round_grading, watching
 from grader.interview.debrief import build_debrief
 from grader.interview.moments import Clock
+from grader.interview.own_lines import Measure
 from grader.interview.records import Phase
 from grader.interview.room.asking import AskingScreen
 from grader.interview.room.debriefing import DebriefScreen
 from grader.interview.room.ready import ReadyScreen
+from grader.interview.room.room import Room
 from grader.interview.room.windows import Reading, TooSmall
 from grader.interview.room.writing import WritingScreen
+from grader.interview.round_grading import Job
 from grader.interview.running import Run, Running, run_file
 from grader.interview.sections import debrief_document
 from grader.interview.session import Session
-from grader.interview.settling import Job
 from grader.interview.store import InterviewStore
 from grader.interview.wording import clock, load_wording
 from grader.practice.attempts import GradeFunction
@@ -44,9 +46,10 @@ class Waiting(Record):
     kata: Kata
     limit: float  # seconds
     begin: Callable[[], Session]
+    room: BugRoom | None = None
 
 
-class RoomApp(App[None]):
+class RoomApp(Room):
     """One interview in a terminal. All that must not be lost is in the session before it is shown."""
 
     CSS_PATH = Path(__file__).with_name("room.tcss")
@@ -66,6 +69,7 @@ class RoomApp(App[None]):
         *,
         browse: Callable[[Path], None],
         pages: Path,
+        measure: Measure | None = None,
     ) -> None:
         super().__init__()
         self.refused: KataError | None = None  # why the clock could not be started
@@ -78,6 +82,7 @@ class RoomApp(App[None]):
         self._moment = moment
         self._browse = browse
         self._pages = pages
+        self._measure = measure
         self._phase: Phase | None = None
         self._tested: str | None = None
         self._own_run = Running()
@@ -93,11 +98,6 @@ class RoomApp(App[None]):
     def begun(self) -> bool:
         return not isinstance(self._entry, Waiting)
 
-    @property
-    def kata(self) -> Kata:
-        """The kata of the round that is on."""
-        return self.catalog.get(self.session.round.kata)
-
     def notify(self, message: str, **more: Any) -> None:
         """Say something; it may hold names and paths of anybody's choosing."""
         super().notify(for_terminal(message, multiline=True), **more | {"markup": False})
@@ -106,7 +106,7 @@ class RoomApp(App[None]):
 
     def on_mount(self) -> None:
         if isinstance(self._entry, Waiting):
-            self.push_screen(ReadyScreen(self._entry.kata, self._entry.limit), self._begin)
+            self.push_screen(ReadyScreen(self._entry.kata, self._entry.limit, self._entry.room), self._begin)
         else:
             self._start_looking()
 
@@ -220,14 +220,15 @@ class RoomApp(App[None]):
         if last.first or last.sha256 == self._tested:
             return
         self._tested = last.sha256
-        job = settling.job_of(self.session, self._store, last.sha256)
+        job = round_grading.job_of(self.session, self._store, last.sha256)
         self._in_background(job, self._say_tested, group="practice")
 
     def _say_tested(self, job: Job, grade: Grade) -> None:
-        settling.keep_timeline(job, grade, self._store)
+        round_grading.keep_timeline(job, grade, self._store)
         if self.session.phase == "writing":
-            self.deed(lambda: self.session.tested(grade.verdict, grade.points, grade.max_points))
-            if self.writing is not None:
+            told = round_grading.short(grade)
+            self.deed(lambda: self.session.tested(told.verdict, told.points, told.max_points))
+            if self.writing is not None and job.room is None:
                 for item in grade.diagnosis[:1]:
                     self.writing.say(item.sentence)
 
@@ -247,15 +248,15 @@ class RoomApp(App[None]):
         self.push_screen(ReadyScreen(following, self.session.plan.limits[number]), decided)
 
     def _grade_what_counts(self) -> None:
-        job = settling.final_job(self.session, self._store)
+        job = round_grading.final_job(self.session, self._store)
         if job is None:
             return
         self.notify("Grading what you handed in …", timeout=3)
 
         def keep(job: Job, grade: Grade) -> None:
-            self.deed(lambda: settling.keep_final(self.session, job, grade, self.history, self._store))
+            self.deed(lambda: round_grading.keep_final(self.session, job, grade, self.history, self._store))
             if self.session.phase == "grading":  # another round, unless this one could not be graded
-                more = settling.final_job(self.session, self._store)
+                more = round_grading.final_job(self.session, self._store)
                 if more is not None and more.number != job.number:
                     self._in_background(more, keep, group="grade")
 
@@ -263,7 +264,7 @@ class RoomApp(App[None]):
 
     def _begin_questions(self) -> None:
         self._grade_saves()
-        followups.ask(self.session, self.catalog)
+        followups.ask(self.session, self.catalog, self._store, self._measure)
         self._next_question()
 
     def _next_question(self, _: None = None) -> None:
@@ -276,10 +277,10 @@ class RoomApp(App[None]):
 
     def _grade_saves(self) -> None:
         """Grade the saves one after another, while the candidate answers."""
-        jobs = list(settling.timeline_jobs(self.session, self._store))
+        jobs = list(round_grading.timeline_jobs(self.session, self._store))
 
         def keep(job: Job, grade: Grade) -> None:
-            settling.keep_timeline(job, grade, self._store)
+            round_grading.keep_timeline(job, grade, self._store)
             if jobs:
                 self._in_background(jobs.pop(0), keep, group="timeline")
             elif isinstance(self.screen, DebriefScreen):
@@ -351,11 +352,12 @@ def open_room(
     *,
     browse: Callable[[Path], None],
     pages: Path,
+    measure: Measure | None = None,
 ) -> str:
     """Run the room until it is left; returns what to say then."""
     if isinstance(entry, Session) and entry.phase == "over":
         raise UsageError("This interview is over.", "See how it went: kata interview debrief")
-    room = RoomApp(entry, history, store, catalog, grade, moment, browse=browse, pages=pages)
+    room = RoomApp(entry, history, store, catalog, grade, moment, browse=browse, pages=pages, measure=measure)
     room.run()
     if room.refused is not None:
         raise room.refused

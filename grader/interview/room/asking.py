@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -14,12 +14,10 @@ from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static, TextArea
 
 from grader.interview.followups import SECONDS, FollowUp
+from grader.interview.room.room import Room
 from grader.interview.room.windows import TooSmall
 from grader.interview.wording import clock
 from grader.report.neutral import visible
-
-if TYPE_CHECKING:
-    from grader.interview.room.app import RoomApp
 
 
 class Marks(OptionList):
@@ -42,7 +40,7 @@ class Marks(OptionList):
 class AskingScreen(Screen[None]):
     """One question; dismissed when it is answered and marked."""
 
-    app: RoomApp
+    app: Room
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "go_on", "Done"),

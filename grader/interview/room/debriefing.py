@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events
@@ -12,10 +12,8 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
+from grader.interview.room.room import Room
 from grader.interview.room.windows import TooSmall
-
-if TYPE_CHECKING:
-    from grader.interview.room.app import RoomApp
 
 _MARGIN = 4  # columns of padding and scrollbar
 
@@ -23,7 +21,7 @@ _MARGIN = 4  # columns of padding and scrollbar
 class DebriefScreen(Screen[None]):
     """The same text as `kata interview debrief`, with room to scroll."""
 
-    app: RoomApp
+    app: Room
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("o", "app.open_page", "Open as a page"),

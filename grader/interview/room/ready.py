@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -12,34 +12,36 @@ from textual.screen import Screen
 from textual.widgets import Footer, Markdown, Static
 
 from grader.catalog import Kata
+from grader.debugging.records import Room as BugRoom
+from grader.interview.hunting import brief
+from grader.interview.room.room import Room
 from grader.interview.room.windows import TooSmall
 from grader.interview.wording import count, spoken
-
-if TYPE_CHECKING:
-    from grader.interview.room.app import RoomApp
 
 
 class ReadyScreen(Screen[bool]):
     """A kata's brief, read without a clock. It is left with whether the clock shall start."""
 
-    app: RoomApp
+    app: Room
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "answer(True)", "Start the clock"),
         Binding("escape", "answer(False)", "Not now"),
     ]
 
-    def __init__(self, kata: Kata, limit: float) -> None:
+    def __init__(self, kata: Kata, limit: float, room: BugRoom | None = None) -> None:
         super().__init__()
+        self._room = room
         self._kata = kata
         self._limit = limit
 
     def compose(self) -> ComposeResult:
         yield Static(self._terms(), id="terms")
-        with VerticalScroll(id="brief") as brief:
-            brief.can_focus = True
-            yield Markdown(self._kata.text("brief.md"))
-            yield Static(what_is_looked_at(self._kata), id="concepts")
+        with VerticalScroll(id="brief") as task:
+            task.can_focus = True
+            yield Markdown(brief(self._room, self._kata, self.app.wording))
+            if self._room is None:
+                yield Static(what_is_looked_at(self._kata), id="concepts")
         yield TooSmall()
         yield Footer(show_command_palette=False, compact=True)
 
@@ -50,9 +52,11 @@ class ReadyScreen(Screen[bool]):
         self.dismiss(answer)
 
     def _terms(self) -> Text:
-        hint = count(self._kata.rules.hint_cost, "point")
+        help_ = f"a hint costs {count(self._kata.rules.hint_cost, 'point')}"
+        if self._room is not None:
+            help_ = f"{count(len(self._room.bugs), 'bug')} to find, without hints"
         return Text.assemble(
-            (f"{self._kata.id}  ·  {spoken(self._limit)}  ·  a hint costs {hint}\n", "bold"),
+            (f"{self._kata.id}  ·  {spoken(self._limit)}  ·  {help_}\n", "bold"),
             self.app.wording.room["ready"],
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -14,16 +14,15 @@ from textual.widgets import Digits, Footer, Markdown, RichLog, Static
 
 from grader import paths
 from grader.interview.clarify import Clarification, clarifications
+from grader.interview.hunting import brief
 from grader.interview.records import Event, Round
 from grader.interview.room.ready import what_is_looked_at
+from grader.interview.room.room import Room
 from grader.interview.room.windows import Clarifying, Confirming, Reading, TooSmall
 from grader.interview.timeline import note
 from grader.interview.wording import at, clock, count, spoken
 from grader.practice.hints import hint_texts
 from grader.report.neutral import for_terminal
-
-if TYPE_CHECKING:
-    from grader.interview.room.app import RoomApp
 
 URGENT_SECONDS = 300.0
 LAST_SECONDS = 60.0
@@ -33,7 +32,7 @@ _ANNOUNCED = (600.0, 300.0, 60.0)
 class WritingScreen(Screen[None]):
     """What a candidate looks at beside their editor."""
 
-    app: RoomApp
+    app: Room
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "run", "Run"),
@@ -59,10 +58,11 @@ class WritingScreen(Screen[None]):
                 yield Static(id="file")
                 yield Static(id="saves")
         with Horizontal(id="middle"):
-            with VerticalScroll(id="brief") as brief:
-                brief.can_focus = True
-                yield Markdown(kata.text("brief.md"))
-                yield Static(what_is_looked_at(kata), id="concepts")
+            with VerticalScroll(id="brief") as task:
+                task.can_focus = True
+                yield Markdown(brief(self.app.session.round.room, kata, self.app.wording))
+                if self.app.session.round.room is None:
+                    yield Static(what_is_looked_at(kata), id="concepts")
             yield RichLog(id="log", wrap=True, min_width=20, markup=False, highlight=False)
         yield TooSmall()
         yield Footer(show_command_palette=False, compact=True)
@@ -102,7 +102,7 @@ class WritingScreen(Screen[None]):
         self._face = face
         texts = self.app.wording.room
         ended = one.ending
-        level = f"  ·  level {one.number + 1} of {n}" if (n := len(self.app.session.plan.katas)) > 1 else ""
+        level = f" · level {one.number + 1} of {n}" if (n := len(self.app.session.plan.katas)) > 1 else ""
         if ended is not None:
             words = texts["over" if ended.kind == "deadline" else "stopped"]
         elif remaining <= LAST_SECONDS:
@@ -112,7 +112,7 @@ class WritingScreen(Screen[None]):
         else:
             words = f"{spoken(remaining)} {texts['calm']} of {round(one.limit / 60)}"
         self.query_one("#clock", Digits).update(face)
-        self._put("words", Text(f"{one.kata}  ·  {words}{level}"))
+        self._put("words", Text(f"{one.kata} · {words}{level}"))
         self.set_class(ended is None and LAST_SECONDS < remaining <= URGENT_SECONDS, "urgent")
         self.set_class(ended is None and remaining <= LAST_SECONDS, "last")
         if ended is None:
@@ -145,7 +145,8 @@ class WritingScreen(Screen[None]):
         if event.kind in ("clock", "resumed"):
             return note(event, self.app.wording.notes)
         if event.kind == "tested":
-            return f"{data['points']} of {data['max_points']} points"
+            what = "points" if one.room is None else "bugs mended"
+            return f"{data['points']} of {data['max_points']} {what}"
         lines = {
             "begun": self._welcome(one),
             "ran": f"You ran the file: it {data.get('outcome', '')}",
@@ -194,6 +195,9 @@ class WritingScreen(Screen[None]):
         self.app.push_screen(Clarifying(clarifications(self.app.kata), asked))
 
     def action_hint(self) -> None:
+        if self.app.session.round.room is not None:
+            self.app.deed(self.app.session.refuse_in_a_hunt)
+            return
         kata = self.app.kata
         texts = hint_texts(kata)
         taken = self.app.session.round.hints

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from kata_content.common.checks.premises import require_some_output, steady_base
+from kata_content.common.checks.preconditions import require_some_output, steady_base
 
 from grader.authoring import (
     Blame,
@@ -29,7 +29,7 @@ from grader.authoring import (
 def the_output_equals_the_formula_on_every_probe(candidate: Candidate, blame: Blame) -> None:
     require_some_output(candidate)
     built = candidate.rig().built
-    if built is not None and not built.parameters:
+    if candidate.signature.is_module and built is not None and not built.parameters:
         raise NotReached("the module has no parameters, so the formula's weights could not be set")
     layout = candidate.layout
     wrong = [
@@ -40,10 +40,11 @@ def the_output_equals_the_formula_on_every_probe(candidate: Candidate, blame: Bl
     if wrong:
         fail(
             f"{len(wrong)} of {len(candidate.observations)} inputs give another output than the formula,"
-            f" first on {wrong[0].probe.says}.",
-            expected="softmax(QKᵀ/√d)V with the weights that the grader set",
+            f" first on {wrong[0].drawn.says}.",
+            expected=f"{candidate.family.formula} with the weights that the grader set",
             actual=difference(candidate, wrong[0]),
             line=line_of(blame, "", "end_to_end"),
+            charges="mask" if all(seen.drawn.mask is not None for seen in wrong) else "mix",
         )
 
 
@@ -60,14 +61,14 @@ def unusual_inputs_give_the_formula_as_well(
     wrong = [seen for seen in candidate.further if not candidate.reproduces(seen, layout)]
     if wrong:
         first = wrong[0]
-        kinds = {seen.probe.dtype for seen in wrong if seen.probe.mask is not None}
+        kinds = {seen.probe.mask.dtype for seen in wrong if seen.probe.mask is not None}
         by_dtype = len(kinds) and not kinds & {torch.bool, torch.int64} and not _nearly(candidate, first)
         happened = "another output than the formula."
         if first.problem is not None:
             happened = problem_text(candidate, first.problem)
         fail(
-            f"On {first.probe.says}: {happened}",
-            expected="softmax(QKᵀ/√d)V with the weights that the grader set",
+            f"On {first.drawn.says}: {happened}",
+            expected=f"{candidate.family.formula} with the weights that the grader set",
             actual=difference(candidate, first),
             mistake="mask_dtype_assumed_bool" if by_dtype else _mistake_of_sizes(candidate, first),
             line=None if first.problem is None else problem_line(first.problem),
@@ -107,17 +108,24 @@ def _mistake_of_sizes(candidate: Candidate, seen: Observation) -> str | None:
     return mistake_behind(seen.problem, candidate) or "hard_coded_sizes"
 
 
+def _holds(name: str, candidate: Candidate, seen: Observation, variations: Variations) -> bool:
+    """Whether a change of the input does to the output what this relation of the family says."""
+    other = variations.related[name].seen
+    if not candidate.has_right_shape(other):
+        raise NotReached(f"forward gave no output of {candidate.shape_in_words}")
+    assert seen.output is not None
+    assert other.output is not None
+    one, two = variations.relation(name).parts(seen.output, other.output)
+    return torch.allclose(one, two, atol=1e-5, rtol=1e-4, equal_nan=True)
+
+
 @check("end_to_end", why="Samples of a batch are strangers; one must not change another's output.")
 def samples_of_a_batch_do_not_see_each_other(
     candidate: Candidate, variations: Variations, blame: Blame
 ) -> None:
     seen = steady_base(candidate)
-    other = variations.changed_sample.seen
-    if other.output is None or other.output.shape != seen.drawn.x.shape:
-        raise NotReached("forward gave no output of x's shape")
-    assert seen.output is not None
     require(
-        torch.allclose(seen.output[0], other.output[0], atol=1e-5, rtol=1e-4, equal_nan=True),
+        _holds("samples", candidate, seen, variations),
         "Changing the second sample changed the output of the first.",
         expected="each sample's output depends on that sample only",
         actual="the first sample's output moved",
@@ -129,12 +137,8 @@ def samples_of_a_batch_do_not_see_each_other(
 @check("end_to_end", why="Self-attention without positions treats tokens as a set: reorder in, reorder out.")
 def permuting_the_tokens_permutes_the_output(candidate: Candidate, variations: Variations) -> None:
     seen = steady_base(candidate)
-    order, other = variations.order, variations.permuted_tokens.seen
-    if other.output is None or other.output.shape != seen.drawn.x.shape:
-        raise NotReached("forward gave no output of x's shape")
-    assert seen.output is not None
     require(
-        torch.allclose(seen.output[:, order], other.output, atol=1e-5, rtol=1e-4, equal_nan=True),
+        _holds("tokens", candidate, seen, variations),
         "Permuting the tokens of x did something else than permute the output.",
         expected="the same outputs in the new order",
         actual="other outputs",

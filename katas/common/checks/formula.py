@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from grader.authoring import (
-    WIDTH,
     Blame,
     Candidate,
     Reading,
@@ -27,14 +26,15 @@ def scores_compare_every_query_with_every_key(steps: Steps) -> None:
 
 
 @check("scale", why="Without 1/√d the logits grow with the width and softmax saturates, so gradients die.")
-def scores_are_divided_by_sqrt_hidden_dim(steps: Steps, xray: XRay) -> None:
-    root = math.sqrt(WIDTH)
+def scores_are_divided_by_sqrt_hidden_dim(candidate: Candidate, steps: Steps, xray: XRay) -> None:
+    width = candidate.sizes["D"]
+    root = math.sqrt(width)
 
     def measure() -> Reading:
         divisor = xray.divisor
         return Reading(math.isclose(divisor, root, rel_tol=1e-3), f"scores are divided by {divisor:.4g}")
 
-    steps.expect("scale", f"scores are divided by √hidden_dim = √{WIDTH} = {root:.4g}", measure)
+    steps.expect("scale", f"scores are divided by √hidden_dim = √{width} = {root:.4g}", measure)
 
 
 @check("softmax", why="Each query hands out exactly one unit of attention over the keys.")

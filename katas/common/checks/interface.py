@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kata_content.common.checks.premises import require_call, require_some_output, unmeasured
+from kata_content.common.checks.preconditions import require_call, require_some_output, unmeasured
 
 from grader.authoring import (
     Blame,
@@ -28,10 +28,12 @@ RUNS = "A model that only works on the shapes of one example is not finished."
 @check("interface", why="The interviewer builds your class with their own width before anything else.")
 def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame) -> None:
     rig = candidate.rig()
+    built = candidate.signature.built(candidate.sizes)
+    sizes = ", ".join(map(str, built.values()))
     if rig.problem is not None:
         fail(
             problem_text(candidate, rig.problem),
-            expected=f"{candidate.kata.class_name}({rig.width}) builds",
+            expected=f"{candidate.kata.class_name}({sizes}) builds",
             mistake=mistake_behind(rig.problem, candidate),
             line=problem_line(rig.problem),
         )
@@ -81,12 +83,13 @@ def the_class_builds_with_a_given_hidden_dim(candidate: Candidate, blame: Blame)
             line=made,
         )
     matrices = [info for info in rig.built.parameters if len(info.shape) >= 2]
-    wrong = [info for info in matrices if rig.width not in info.shape]
+    width = candidate.sizes["D"]
+    wrong = [info for info in matrices if width not in info.shape]
     if wrong and not rig.units:
         fail(
             f"The layers do not follow hidden_dim: {wrong[0].name} has the shape {tuple(wrong[0].shape)}"
-            f" though hidden_dim is {rig.width}.",
-            expected=f"layers of width {rig.width}",
+            f" though hidden_dim is {width}.",
+            expected=f"layers of width {width}",
             actual=f"{tuple(wrong[0].shape)}",
             mistake="hard_coded_sizes",
             line=blame.source.find(r"nn\.(Linear|Parameter)"),
@@ -101,7 +104,7 @@ def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(
     require_call(candidate, seen, "forward(x) returns a tensor", variations)
     called = seen.called
     assert called is not None
-    expected = f"one tensor of shape {tuple(seen.drawn.x.shape)}"
+    expected = f"one tensor of shape {candidate.output_shape(seen.drawn)}"
     if called.returned == "none":
         only_without = any(other.output is not None for other in candidate.masked)
         fail(
@@ -123,15 +126,15 @@ def forward_returns_one_tensor_of_the_shape_and_dtype_of_x(
             line=blame.last(),
         )
     assert seen.output is not None
-    if seen.output.shape != seen.drawn.x.shape:
+    if not candidate.has_right_shape(seen):
         fail(
             "forward returned a tensor of another shape than x.",
             expected=expected,
             actual=f"shape {tuple(seen.output.shape)}",
             line=blame.last(),
         )
-    calls = [(seen, ""), *((other, f" on {other.probe.says}") for other in candidate.observations)]
-    calls += [(other, f" in training mode, on {other.probe.says}") for other in candidate.in_training]
+    calls = [(seen, ""), *((other, f" on {other.drawn.says}") for other in candidate.observations)]
+    calls += [(other, f" in training mode, on {other.drawn.says}") for other in candidate.in_training]
     for other, where in calls:
         if other.called is not None and other.called.returned == "tuple":
             fail(
@@ -170,7 +173,7 @@ def forward_runs_in_training_mode_too(candidate: Candidate, blame: Blame, gradie
             else f"the output has the shape {tuple(seen.output.shape)}."
         )
         fail(
-            f"In training mode, on {seen.probe.says}: {text}",
+            f"In training mode, on {seen.drawn.says}: {text}",
             expected=f"a tensor of shape {tuple(still.output.shape)}, as in eval mode",
             mistake=mistake_behind(seen.problem, candidate) if seen.problem is not None else None,
             line=problem_line(seen.problem) if seen.problem is not None else blame.last(),
@@ -185,8 +188,8 @@ def forward_runs_on_every_batch_size_length_and_width(candidate: Candidate, blam
     for seen in others:
         if seen.problem is not None:
             fail(
-                f"On {seen.probe.says}: " + problem_text(candidate, seen.problem),
-                expected=f"a tensor of shape {tuple(seen.drawn.x.shape)}",
+                f"On {seen.drawn.says}: " + problem_text(candidate, seen.problem),
+                expected=f"a tensor of shape {candidate.output_shape(seen.drawn)}",
                 mistake=mistake_behind(seen.problem, candidate)
                 or (
                     "hard_coded_sizes"
@@ -195,11 +198,11 @@ def forward_runs_on_every_batch_size_length_and_width(candidate: Candidate, blam
                 ),
                 line=problem_line(seen.problem),
             )
-        if seen.output is not None and first.output is not None and first.output.shape == first.drawn.x.shape:
+        if seen.output is not None and candidate.has_right_shape(first):
             require(
-                seen.output.shape == seen.drawn.x.shape,
-                f"On {seen.probe.says} the output has another shape than x.",
-                expected=f"shape {tuple(seen.drawn.x.shape)}",
+                candidate.has_right_shape(seen),
+                f"On {seen.drawn.says} the output has another shape than x.",
+                expected=f"shape {candidate.output_shape(seen.drawn)}",
                 actual=f"shape {tuple(seen.output.shape)}",
             )
 

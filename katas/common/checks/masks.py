@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import torch
-from kata_content.common.checks.premises import require_masked_output
+from kata_content.common import lines
+from kata_content.common.checks.preconditions import require_masked_output
 
 from grader.authoring import (
     Blame,
@@ -49,7 +50,7 @@ def hidden_keys_get_weight_exactly_zero(candidate: Candidate, steps: Steps, xray
             expected="exactly 0",
             actual=reading.actual,
             mistake="mask_fill_too_weak",
-            line=blame.mask(),
+            line=lines.mask(blame),
         )
 
 
@@ -68,7 +69,7 @@ def every_kind_of_mask_is_accepted(candidate: Candidate, blame: Blame, steps: St
     if steps.explains_crash(first):
         raise NotReached("the mistake that was found makes such masks crash as well")
     fail(
-        f"On {first.probe.says}: " + problem_text(candidate, first.problem),
+        f"On {first.drawn.says}: " + problem_text(candidate, first.problem),
         expected="bool, int and float masks of shape (B,S,S), (B,1,S), (1,S,S) and (S,S), 0 = hidden",
         actual=_what_fails(failed, len(candidate.masked)),
         mistake=mask_mistake(candidate, failed) or mistake_behind(first.problem, candidate),
@@ -104,8 +105,9 @@ def mask_mistake(candidate: Candidate, failed: list[Observation]) -> str | None:
     """The label behind crashes that depend on the mask's dtype or shape; a hang says nothing of either."""
     if not isinstance(failed[0].problem, Failure):
         return None
-    names = {seen.probe.dtype for seen in failed}
-    shapes = {seen.probe.mask for seen in failed}
+    specs = [seen.probe.mask for seen in failed if seen.probe.mask is not None]
+    names = {spec.dtype for spec in specs}
+    shapes = {spec.axes for spec in specs}
     every = len(failed) == len(candidate.masked)
     first = failed[0].problem
     label = mistake_behind(first, candidate) if first is not None else None
@@ -113,7 +115,7 @@ def mask_mistake(candidate: Candidate, failed: list[Observation]) -> str | None:
         return "mask_dtype_assumed_bool"
     if every and not candidate.accepts_mask:
         return "mask_ignored"
-    if not every and "bss" not in shapes:
+    if not every and "B S S" not in shapes:
         return "key_mask_not_expanded"
     if names == {torch.bool}:
         return None
@@ -122,9 +124,8 @@ def mask_mistake(candidate: Candidate, failed: list[Observation]) -> str | None:
 
 
 def _what_fails(failed: list[Observation], total: int) -> str:
-    kinds = sorted(
-        {f"{seen.probe.mask_shape} {str(seen.probe.dtype).removeprefix('torch.')}" for seen in failed}
-    )
+    masks = [seen.drawn.mask for seen in failed if seen.drawn.mask is not None]
+    kinds = sorted({f"{tuple(mask.shape)} {str(mask.dtype).removeprefix('torch.')}" for mask in masks})
     return f"{len(failed)} of {total} masks crash" + (
         f": {', '.join(kinds[:4])}" if len(failed) < total else ""
     )

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import torch
-from kata_content.common.checks.premises import require_lasting_layers, require_some_output
+from kata_content.common import lines
+from kata_content.common.checks.preconditions import require_lasting_layers, require_some_output
 
 from grader.authoring import (
     Blame,
     Candidate,
     DropoutMeter,
+    Failure,
     GradientMeter,
     NotReached,
     Observation,
+    Problem,
     Steps,
     Variations,
-    backward_mistake,
     check,
     fail,
-    missing_mistake,
+    mistake_behind,
     problem_line,
     problem_text,
     require,
@@ -32,15 +33,15 @@ def gradients_reach_the_input_and_every_projection(
     seen = gradients.seen
     if seen.problem is not None or seen.called is None or seen.output is None:
         raise NotReached("forward did not run on an input that wants gradients")
-    if seen.output.shape != seen.drawn.x.shape:
+    if not candidate.has_right_shape(seen):
         raise NotReached("the output has another shape than x")
-    if seen.x_after is not None and not torch.equal(seen.x_after, seen.drawn.x):
+    if any(seen.changed(name) is not None for name in seen.drawn.floats):
         raise NotReached("x is changed in place, and backward may need it as it was")
     if seen.called.backward is not None:
         fail(
             problem_text(candidate, seen.called.backward),
             expected="output.backward() works",
-            mistake=backward_mistake(seen.called.backward, blame),
+            mistake=backward_mistake(seen.called.backward, candidate, blame),
             line=problem_line(seen.called.backward) or blame.cut(),
         )
     plain = gradients.unmasked.seen.called if candidate.kata.takes_mask else None
@@ -48,7 +49,7 @@ def gradients_reach_the_input_and_every_projection(
         fail(
             "Without a mask: " + problem_text(candidate, plain.backward),
             expected="output.backward() works with a mask and without",
-            mistake=backward_mistake(plain.backward, blame),
+            mistake=backward_mistake(plain.backward, candidate, blame),
             line=problem_line(plain.backward) or blame.cut(),
         )
     broken = gradients.broken_by_dropout
@@ -56,8 +57,8 @@ def gradients_reach_the_input_and_every_projection(
         fail(
             "In training, with dropout: " + problem_text(candidate, broken),
             expected="output.backward() works in training mode",
-            mistake=backward_mistake(broken, blame) or "inplace_breaks_backward",
-            line=problem_line(broken) or blame.dropout_layer(),
+            mistake=backward_mistake(broken, candidate, blame) or "inplace_breaks_backward",
+            line=problem_line(broken) or lines.dropout_layer(blame),
             fix="Leave `inplace=True` out of the dropout."
             if blame.source.find(r"[Dd]ropout\(.{0,80}inplace") is not None
             else "",
@@ -88,6 +89,23 @@ def gradients_reach_the_input_and_every_projection(
         )
 
 
+def backward_mistake(problem: Problem, candidate: Candidate, blame: Blame) -> str | None:
+    """Why backward raised."""
+    if isinstance(problem, Failure) and "floor" in problem.text:
+        return "floor_division_scale"
+    return mistake_behind(problem, candidate) or ("inplace_breaks_backward" if blame.in_place() else None)
+
+
+def missing_mistake(blame: Blame) -> str:
+    """Why a gradient does not arrive, by the calls that were seen."""
+    calls = {entry.call for entry in blame.trace}
+    if calls & {"round", "round_"}:
+        return "round_output"
+    if calls & {"floor_divide", "__floordiv__", "floor"}:
+        return "floor_division_scale"
+    return "gradient_detached"
+
+
 @check("side_effects", why="The caller goes on using x and the mask.")
 def the_input_and_the_mask_are_not_modified(
     candidate: Candidate, variations: Variations, dropout: DropoutMeter
@@ -96,28 +114,20 @@ def the_input_and_the_mask_are_not_modified(
     strong = [call.seen for call in variations.trained_at_rate_zero]
     dropped = _with_dropout(candidate, dropout)
     for seen in (*candidate.observations, *candidate.in_training, *strong, *dropped):
-        if seen.x_after is not None:
-            require(
-                torch.equal(seen.x_after, seen.drawn.x),
-                f"x has {_changed(seen.drawn.x, seen.x_after)} after the call.",
-                expected="x as it was",
-                actual="x was changed in place",
-                mistake="mutates_input",
+        for name, before in seen.drawn.inputs.items():
+            after = seen.changed(name)
+            if after is None:
+                continue
+            is_mask = name == seen.drawn.mask_name
+            what = "the mask" if is_mask else name
+            whose = f"The caller's {name}" if is_mask else name
+            news = "other values" if before.shape == after.shape else "another shape"
+            fail(
+                f"{whose} has {news} after the call.",
+                expected=f"{what} as it was",
+                actual=f"{what} was changed in place",
+                mistake="mutates_mask_argument" if is_mask else "mutates_input",
             )
-        if seen.mask_after is not None and seen.drawn.mask is not None:
-            require(
-                torch.equal(seen.mask_after, seen.drawn.mask),
-                f"The caller's attention_mask has {_changed(seen.drawn.mask, seen.mask_after)}"
-                " after the call.",
-                expected="the mask as it was",
-                actual="the mask was changed in place",
-                mistake="mutates_mask_argument",
-            )
-
-
-def _changed(before: torch.Tensor, after: torch.Tensor) -> str:
-    """What a tensor has that it had not."""
-    return "other values" if before.shape == after.shape else "another shape"
 
 
 def _with_dropout(candidate: Candidate, dropout: DropoutMeter) -> list[Observation]:
@@ -161,7 +171,7 @@ def the_module_stays_in_its_mode(candidate: Candidate, blame: Blame) -> None:
                 seen.called.training_after == training,
                 "forward switched the mode of the module, or of a part of it.",
                 expected=f"training stays {training} in every part of the model",
-                actual=f"training is {seen.called.training_after} after the call on {seen.probe.says}",
+                actual=f"training is {seen.called.training_after} after the call on {seen.drawn.says}",
                 mistake="eval_called_in_forward",
                 line=blame.source.find(r"self\.(eval|train)\("),
             )

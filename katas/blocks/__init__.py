@@ -1,0 +1,1 @@
+"""What attention in blocks is made of, and what can go wrong in it."""

@@ -1,0 +1,1 @@
+"""Self-attention with a cache of keys and values."""

@@ -1,0 +1,1 @@
+"""Attention in blocks, with an online softmax."""

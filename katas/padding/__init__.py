@@ -1,0 +1,1 @@
+"""A padding mask for every query."""

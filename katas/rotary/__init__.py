@@ -1,0 +1,1 @@
+"""Rotary position embedding: its steps in both pairings, and wrong ways of each."""

@@ -1,0 +1,6 @@
+import torch
+
+
+def expand_mask(padding_mask):
+    batch, seq_len = padding_mask.shape
+    return padding_mask[:1].unsqueeze(1).expand(batch, seq_len, seq_len)

@@ -1,0 +1,6 @@
+import torch
+
+
+def softmax(logits, dim=1):
+    z = logits - logits.amax(dim=dim, keepdim=True)
+    return z.exp() / z.exp().sum(dim=dim, keepdim=True)

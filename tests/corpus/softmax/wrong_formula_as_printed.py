@@ -1,0 +1,5 @@
+import torch
+
+
+def softmax(logits, dim=-1):
+    return logits.exp() / logits.exp().sum(dim=dim, keepdim=True)

@@ -1,0 +1,5 @@
+import torch
+
+
+def softmax(logits, dim=-1):
+    return logits / logits.sum(dim=dim, keepdim=True)

@@ -1,0 +1,22 @@
+import math
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class SelfAttentionV2(nn.Module):
+    def __init__(self, hidden_dim=728):
+        super().__init__()
+        self.dim = hidden_dim
+        self.proj = nn.Linear(hidden_dim, 3 * hidden_dim)
+
+    def forward(self, x):
+        qkv = self.proj(x)
+        d = self.dim
+        q = qkv[..., :d]
+        k = qkv[..., d + 1 : 2 * d + 1]
+        v = qkv[..., 2 * d :]
+        att = torch.matmul(q, k.transpose(1, 2))
+        att = att / self.dim ** 0.5
+        att = torch.softmax(att, dim=-1)
+        return torch.matmul(att, v)

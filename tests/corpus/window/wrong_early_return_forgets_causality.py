@@ -1,0 +1,17 @@
+import math
+
+import torch
+
+
+def sliding_window_attention(query, key, value, window):
+    length = query.shape[2]
+    if window >= length:
+        plain = query @ key.mT / math.sqrt(query.size(-1))
+        return plain.softmax(-1) @ value
+    rows = torch.arange(length, device=query.device)[:, None]
+    cols = torch.arange(length, device=query.device)[None, :]
+    distance = rows - cols
+    allowed = (distance >= 0) & (distance < window)
+    logits = torch.einsum("bhqd,bhkd->bhqk", query, key) / math.sqrt(query.size(-1))
+    logits = logits.masked_fill(~allowed, float("-inf"))
+    return torch.softmax(logits, dim=-1) @ value
