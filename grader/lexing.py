@@ -16,16 +16,17 @@ Kind = Literal[
     "space", "comment", "docstring", "string", "number", "keyword", "builtin", "name", "word", "sign"
 ]
 
-# A string that is never closed ends with its line, in three quotes with the text.
+# A string that is never closed ends with its line, in three quotes with the text. Its inside is an atomic group and
+# not a possessive repetition: up to Python 3.11.4 that one forgets a group's alternatives and matches nothing.
 _PIECE = re.compile(
     r"""
     (?P<space>\s+)
     | (?P<comment>\#[^\n]*+)
     | (?P<string>[rRbBuUfF]{0,2}(?:
-          \"{3}(?:[^"\\]|\\.|"(?!""))*+(?:\"{3}|\\?\Z)
-        | '{3}(?:[^'\\]|\\.|'(?!''))*+(?:'{3}|\\?\Z)
-        | "(?:[^"\\\n]|\\.)*+"?
-        | '(?:[^'\\\n]|\\.)*+'?
+          \"{3}(?>(?:[^"\\]|\\.|"(?!""))*)(?:\"{3}|\\?\Z)
+        | '{3}(?>(?:[^'\\]|\\.|'(?!''))*)(?:'{3}|\\?\Z)
+        | "(?>(?:[^"\\\n]|\\.)*)"?
+        | '(?>(?:[^'\\\n]|\\.)*)'?
       ))
     | (?P<number>\d[\w.]*+(?:(?<=[eE])[-+]\d\w*+)?)
     | (?P<word>\w++)
