@@ -16,8 +16,8 @@ Kind = Literal[
     "space", "comment", "docstring", "string", "number", "keyword", "builtin", "name", "word", "sign"
 ]
 
-# A string that is never closed ends with its line, in three quotes with the text. Its inside is an atomic group and
-# not a possessive repetition: up to Python 3.11.4 that one forgets a group's alternatives and matches nothing.
+# A string that is never closed ends with its line, in three quotes with the text. The inside is atomic:
+# up to Python 3.11.4 a possessive repetition forgets a group's alternatives and matches nothing.
 _PIECE = re.compile(
     r"""
     (?P<space>\s+)

@@ -20,15 +20,26 @@ LONGEST = 20  # times a room: a text that is longer is no repair of it
 
 
 def with_changes(record: RoomRecord, room: Room, text: str) -> RoomRecord:
-    """The record with what the text itself tells."""
+    """The record with what the text itself tells.
+
+    While anything is wrong, no bug is mended whose text stands as it was planted: other mistakes may hide it.
+    """
     if len(text) > LONGEST * len(room.text) or _share_left(room.text, text) < LEFT:
         return replace(record, rewritten=True)
-    still = [bug for bug in room.bugs if bug.label in record.still and text.count(bug.wrong) == 1]
+    there = [bug for bug in room.bugs if text.count(bug.wrong) == 1]
+    still = [bug for bug in there if bug.label in record.still]
+    hidden = {bug.label for bug in there if bug.label in record.mended} if _is_wrong(record) else set()
     return replace(
         record,
+        mended=tuple(label for label in record.mended if label not in hidden),
+        unknown=tuple(label for label in record.planted if label in {*record.unknown, *hidden}),
         touched=_touched(room, text),
         lines={bug.label: line_of(bug.wrong, bug.right, text) for bug in still},
     )
+
+
+def _is_wrong(record: RoomRecord) -> bool:
+    return bool(record.still or record.unknown or record.new)
 
 
 def _share_left(before: str, after: str) -> float:

@@ -51,6 +51,9 @@ class Lesson(Record, forbid_unknown_fields=True):
 
 
 class BugFile(Record, forbid_unknown_fields=True):
+    """`without`: labels of shared files that are not planted in the katas this file belongs to."""
+
+    without: tuple[str, ...] = ()
     bugs: tuple[BugEntry, ...] = ()
     apart: tuple[Apart, ...] = ()
     lessons: tuple[Lesson, ...] = ()
@@ -99,7 +102,13 @@ def load_stock(kata: Kata, catalog: Catalog) -> Stock:
     """What this kata offers; no style, where there is nothing."""
     concepts = {label: words.concept for label, words in load_labels_of(kata, catalog).items()}
     files = [_bug_file(path) for path in _bug_paths(kata, catalog)]
-    entries = [entry for file in files for entry in file.bugs if not entry.katas or kata.id in entry.katas]
+    without = {label for file in files for label in file.without}
+    entries = [
+        entry
+        for file in files
+        for entry in file.bugs
+        if entry.label not in without and (not entry.katas or kata.id in entry.katas)
+    ]
     texts = {path.stem: _read(path) for path in sorted((kata.folder / FOLDER).glob("*.py"))}
     styles = tuple(
         Style(name=name, text=text, edits=tuple(_edits(text, entries, concepts)))

@@ -6,13 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, cycle, islice
 
 from grader.debugging.content import Edit, Stock, Style
-from grader.debugging.rooms import every_set, room_text
+from grader.debugging.rooms import drawn_set, room_text
 from grader.records import Grade, Planted, Record
-
-SPREAD = 101  # a prime: every so manyth set is far from the one before
 
 
 class Case(Record):
@@ -51,9 +49,13 @@ def single_cases(stock: Stock) -> Iterator[Case]:
 
 
 def some_sets(stock: Stock, most: int, size: int) -> list[tuple[Style, tuple[Edit, ...]]]:
-    """So many sets of `size` bugs, spread over all that there are."""
-    every = list(every_set(stock, size))
-    return [every[place * SPREAD % len(every)] for place in range(min(most, len(every)))]
+    """Up to so many sets of `size` bugs: from each style in turn, drawn as a room's are."""
+    drawn = ((style, drawn_set(style, stock, size, str(place))) for place, style in _in_turn(stock, most))
+    return [(style, edits) for style, edits in drawn if edits is not None]
+
+
+def _in_turn(stock: Stock, most: int) -> Iterator[tuple[int, Style]]:
+    return islice(enumerate(cycle(stock.styles)), most)
 
 
 def flaw(case: Case, grade: Grade) -> str | None:

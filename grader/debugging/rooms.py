@@ -59,6 +59,11 @@ def every_set(stock: Stock, count: int) -> Iterator[tuple[Style, tuple[Edit, ...
         yield from ((style, edits) for edits in _grown((), style.edits, stock, style, count))
 
 
+def drawn_set(style: Style, stock: Stock, count: int, key: str) -> tuple[Edit, ...] | None:
+    """So many bugs that go together, of this style; the same for a key. None where there are not so many."""
+    return next(_sets(style, stock, "interview", count, key), None)
+
+
 def room_text(style: Style, edits: Sequence[Edit]) -> str:
     """The style's text after these edits, which touch other parts of it each."""
     text = style.text

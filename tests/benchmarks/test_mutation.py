@@ -38,6 +38,7 @@ def test_every_kind_of_change_is_made(catalog: Catalog) -> None:
         assert kind in changes
 
 
+@pytest.mark.slow
 def test_a_sample_of_mutants_is_rejected(catalog: Catalog, engine: PrivateEngine) -> None:
     made = [m for kata in LEVELS for m in mutants(catalog.get(kata)) if equivalent(m) is None]
     some = random.Random(3).sample(made, SAMPLE)

@@ -25,6 +25,7 @@ from grader.errors import UsageError
 from grader.records import Options
 from tests.cohort.conftest import Grader, answer
 from tests.patience import until
+from tests.sampling import some
 
 Write = Callable[[str, str | bytes], Path]
 GradeAll = Callable[..., Any]
@@ -119,7 +120,7 @@ def test_an_interrupted_run_shows_what_is_done(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="engines are there on Linux")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", some(1, [signal.SIGTERM, signal.SIGINT]))
 def test_a_process_that_is_told_to_end_shows_what_is_done(
     catalog: Catalog, write: Write, tmp_path: Path, number: signal.Signals
 ) -> None:

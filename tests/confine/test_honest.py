@@ -145,7 +145,7 @@ except ZeroDivisionError: assert 'snippet' in traceback.format_exc()
 }
 
 
-@pytest.mark.parametrize("what", one_in(3, HONEST))
+@pytest.mark.parametrize("what", one_in(5, HONEST))
 def test_works(host: Host, what: str, importing_user: str) -> None:
     answer = host.run(HONEST[what], "strict", importing_user)
     assert answer["outcome"] == "ok", answer["text"]
@@ -162,6 +162,7 @@ def test_compiling_with_a_backend_that_needs_no_compiler_works(host: Host) -> No
     assert host.run(code)["outcome"] == "ok"
 
 
+@pytest.mark.slow
 def test_compiling_with_a_compiler_says_that_it_is_not_permitted(host: Host) -> None:
     """Inductor starts a C++ compiler. The candidate sees a sentence with the reason, not a dead worker."""
     answer = host.run("import torch; torch.compile(lambda x: x.sin() + 1)(torch.ones(64))")

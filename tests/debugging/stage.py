@@ -10,19 +10,20 @@ from itertools import combinations
 
 from grader.catalog import load_catalog
 from grader.debugging.content import Edit, Stock, Style, has_rooms, load_stock
-from grader.debugging.rooms import every_set, room_text
+from grader.debugging.rooms import drawn_set, room_text
 from grader.engine.private import PrivateEngine
 from grader.records import Grade, Options, Planted, Submission
 
 CATALOG = load_catalog()
 KATAS = tuple(kata.id for kata in CATALOG.katas if has_rooms(kata))
 SEED = 20481
+SAME = ("mask_fill_small",)  # in float32 the scores are filled with what `mask_fill_zero` fills in
 
 # Right code that says the same in other words: mends are not only what stood there before.
 OTHER_WORDS = (
-    ("torch.softmax(scores, dim=-1)", "scores.softmax(dim=2)"),
+    ("torch.softmax(scores, dim=-1)", "scores.softmax(dim=-1)"),
     ("F.softmax(att, dim=2)", "torch.exp(att) / torch.exp(att).sum(-1, keepdim=True)"),
-    ("logits.softmax(dim=-1)", "torch.softmax(logits, 2)"),
+    ("logits.softmax(dim=-1)", "torch.softmax(logits, -1)"),
     ("torch.softmax(energy, dim=-1)", "(energy - energy.amax(-1, True)).softmax(-1)"),
     ("/ math.sqrt(self.hidden_dim)", "* self.hidden_dim**-0.5"),
     ("/ math.sqrt(keys.size(-1))", "/ queries.size(-1) ** 0.5"),
@@ -33,7 +34,7 @@ OTHER_WORDS = (
     ("torch.bmm(probs, v)", "probs.matmul(v)"),
     ("attention_mask == 0", "attention_mask.eq(0)"),
     ("mask.logical_not()", "(mask == 0)"),
-    ("torch.matmul(attention_probs, value_layer)", "attention_probs.bmm(value_layer)"),
+    ("torch.matmul(attention_probs, value_layer)", "attention_probs @ value_layer"),
 )
 
 
@@ -65,8 +66,10 @@ def repairs(kata: str, rooms: int) -> Iterator[Repair]:
     """Of so many rooms of three or four bugs: all mended in other words, some mended, all and one new bug."""
     for place in range(rooms):
         size = 3 + place % 2
-        every = sets(kata, size)
-        style, edits = every[place * 7919 % len(every)]
+        styles = stock(kata).styles
+        style = styles[place % len(styles)]
+        edits = drawn_set(style, stock(kata), size, f"repair {place}")
+        assert edits is not None, style.name
         yield _repair(kata, style, edits, "right", (), ())
         left = tuple(combinations(edits, 1 + place % (size - 1)))[place % size]
         yield _repair(kata, style, edits, "partial", left, ())
@@ -75,15 +78,10 @@ def repairs(kata: str, rooms: int) -> Iterator[Repair]:
             yield _repair(kata, style, edits, "new", (), (fresh,))
 
 
-@cache
-def sets(kata: str, size: int) -> list[tuple[Style, tuple[Edit, ...]]]:
-    return list(every_set(stock(kata), size))
-
-
 def _fresh(style: Style, edits: tuple[Edit, ...], place: int) -> Edit | None:
     """A bug of another concept, to be made while mending."""
     concepts = {edit.concept for edit in edits}
-    others = [edit for edit in style.edits if edit.concept not in concepts]
+    others = [edit for edit in style.edits if edit.concept not in concepts and edit.label not in SAME]
     return others[place % len(others)] if others else None
 
 

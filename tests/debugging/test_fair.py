@@ -30,7 +30,7 @@ def _name(value: object) -> str | None:
     return None
 
 
-@pytest.mark.parametrize(("kata", "case"), some(16, SINGLE), ids=_name)
+@pytest.mark.parametrize(("kata", "case"), some(2 * len(KATAS), SINGLE), ids=_name)
 def test_an_answer_is_right_and_each_of_its_bugs_is_told(
     engine: PrivateEngine, kata: str, case: Case
 ) -> None:
@@ -54,6 +54,7 @@ def test_any_two_bugs_of_a_style_are_told_apart(engine: PrivateEngine, kata: str
             assert flaw(case, graded(engine, kata, case.text, case.planted)) is None, case.name
 
 
+@pytest.mark.slow
 def test_there_are_more_than_two_hundred_rooms_distinct_as_syntax_trees() -> None:
     rooms = {
         ast.dump(ast.parse(room_text(style, edits)))

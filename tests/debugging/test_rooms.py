@@ -88,6 +88,16 @@ def test_lines_that_no_mend_needed_are_named_and_mends_are_not() -> None:
     assert with_changes(record(), ROOM, text).touched == (number,)
 
 
+def test_a_bug_whose_text_stands_is_not_called_mended_while_something_is_wrong() -> None:
+    first, *others = ROOM.bugs
+    mended = tuple(bug.label for bug in others)
+    told = with_changes(record(still=(first.label,), mended=mended), ROOM, ROOM.text)
+    assert (told.mended, told.unknown) == ((), tuple(label for label in ROOM.labels if label in mended))
+    text = changed(ROOM, *((bug.wrong, bug.right) for bug in others))
+    assert with_changes(record(still=(first.label,), mended=mended), ROOM, text).mended == mended
+    assert with_changes(record(mended=ROOM.labels), ROOM, ROOM.text).mended == ROOM.labels  # all passed
+
+
 def test_comments_blank_lines_and_added_lines_are_no_change() -> None:
     text = changed(ROOM, ("super().__init__()\n", "super().__init__()  # mine\n\n        self.mine = 1\n"))
     assert with_changes(record(), ROOM, text).touched == ()

@@ -24,7 +24,6 @@ from grader.records import Options
 from tests import patience
 from tests.engine.answers import HANGS, solution, submission, timeless, wrong
 from tests.patience import until
-from tests.sampling import one_in
 
 RUN = """
 import sys
@@ -56,6 +55,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_the_first_grade_is_cold_and_starts_it_for_the_next(shared: SharedEngine, catalog: Catalog) -> None:
     kata, answer = catalog.get("v3"), wrong(catalog)
     environment = {**os.environ}
@@ -106,6 +106,7 @@ def test_it_leaves_when_idle_and_leaves_nothing_behind(shared: SharedEngine) -> 
     assert shared.where.lock.read_text(encoding="utf-8") == ""
 
 
+@pytest.mark.slow
 def test_it_is_stopped_by_its_successor(shared: SharedEngine) -> None:
     old = Place(shared.where.folder, shared.where.environment, "old")
     process = begin(old)
@@ -145,7 +146,8 @@ def test_a_kill_in_the_middle_costs_one_cold_grade(shared: SharedEngine, catalog
     assert timeless(cold) == timeless(warm)
 
 
-@pytest.mark.parametrize("part", one_in(2, ["host", "pid"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["host", "pid"])
 def test_one_that_hangs_is_ended_and_replaced(
     shared: SharedEngine, catalog: Catalog, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
@@ -178,4 +180,3 @@ def test_a_socket_that_nobody_listens_on_is_no_engine(shared: SharedEngine) -> N
     assert not shared.is_running()
     assert shared.status() is None
     assert not shared.stop()
-    running(shared)

@@ -101,6 +101,7 @@ def test_among_others_in_one_engine(stuck: Catalog, own_engine: PrivateEngine) -
     assert own_engine.pid == host
 
 
+@pytest.mark.slow
 def test_one_that_waits_is_ended_by_the_clock(stuck: Catalog, own_engine: PrivateEngine) -> None:
     with pytest.raises(GraderFault, match=MISSED):
         own_engine.grade(named(stuck, "waits.py"), stuck.get("v3"), stuck, OPTIONS)

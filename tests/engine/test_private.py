@@ -104,6 +104,7 @@ def test_a_cancelled_grade_ends_and_the_next_one_is_right(engine: PrivateEngine,
     assert engine.grade(solution(catalog, "v1"), kata, catalog).verdict == "passed"
 
 
+@pytest.mark.slow
 def test_a_killed_host_costs_no_verdict_and_is_replaced(catalog: Catalog) -> None:
     with private_engine(catalog) as engine:
         before = engine.grade(wrong(catalog), catalog.get("v3"), catalog, Options(seed=3))

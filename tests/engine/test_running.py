@@ -28,6 +28,7 @@ def test_it_is_the_same_grade_with_the_engine_and_without(shared: SharedEngine, 
     assert cold.verdict == "failed"
 
 
+@pytest.mark.slow
 def test_the_first_one_starts_the_engine(shared: SharedEngine, catalog: Catalog) -> None:
     begun = grading.begin(solution(catalog, "v1"), catalog.get("v1"), catalog, Options())
     assert begun.result().verdict == "passed"

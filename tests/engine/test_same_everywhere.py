@@ -93,6 +93,7 @@ def compare(
     assert shared.status().grades == 2 * len(files)  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_wrong_answers_of_two_levels(
     shared: SharedEngine, catalog: Catalog, engine: PrivateEngine, history: History
 ) -> None:

@@ -62,7 +62,7 @@ def left(temporary: Path) -> list[str]:
 def ways() -> Iterator[ParameterSet]:
     """By which signal, and with how many processes beside pytest's own; some of them in the slow run only."""
     for number, processes in product((signal.SIGINT, signal.SIGTERM, signal.SIGKILL), (0, 1)):
-        often = (number is signal.SIGINT) is (processes == 0)
+        often = number is signal.SIGINT and processes == 0
         yield pytest.param(
             number, processes, id=f"{number.name}-{processes}", marks=() if often else pytest.mark.slow
         )

@@ -25,6 +25,7 @@ from grader.interview.room.writing import WritingScreen
 from grader.interview.session import Session
 from grader.interview.store import InterviewStore
 from tests.interview.conftest import Begin, Clocks, Desk, ReadingGrader, answer
+from tests.sampling import some
 
 pytestmark = pytest.mark.anyio
 
@@ -150,6 +151,7 @@ async def test_a_file_that_cannot_be_read_is_told(
         assert "is empty" in words(app, "saves")
 
 
+@pytest.mark.slow
 async def test_the_clock_becomes_urgent_in_words_too(room: Room, begin: Begin, clocks: Clocks) -> None:
     async with room(begin("v3")) as (app, pilot):
         clocks.pass_time(25 * 60 - 290)
@@ -418,7 +420,7 @@ async def test_an_interview_that_cannot_begin_says_so(room: Room, catalog: Catal
         assert "is on in this folder" in app.refused.message
 
 
-@pytest.mark.parametrize("key", ["g", "s", "h"])
+@pytest.mark.parametrize("key", some(1, ["g", "s", "h"]))
 async def test_enter_is_no_yes_to_what_cannot_be_undone(room: Room, begin: Begin, key: str) -> None:
     session = begin("v3")
     async with room(session) as (app, pilot):
@@ -428,7 +430,9 @@ async def test_enter_is_no_yes_to_what_cannot_be_undone(room: Room, begin: Begin
     assert (session.phase, session.round.hints) == ("writing", 0)
 
 
-@pytest.mark.parametrize("size", [(60, 20), (60, 16), (80, 24)])
+@pytest.mark.parametrize(
+    "size", [(60, 16), *(pytest.param(size, marks=pytest.mark.slow) for size in ((60, 20), (80, 24)))]
+)
 async def test_the_way_out_is_visible_in_a_narrow_room(
     room: Room, catalog: Catalog, begin: Begin, size: tuple[int, int]
 ) -> None:

@@ -65,6 +65,7 @@ def test_a_killed_grade_takes_its_worker_with_it(cold: Ground, hanging: Path, ri
     assert attempts(cold) == 1
 
 
+@pytest.mark.slow
 def test_a_judge_killed_in_the_middle_costs_no_verdict(right: Path) -> None:
     with open_ground("standard", engine=True) as ground:
         file = ground.folder / "hanging.py"

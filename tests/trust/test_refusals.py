@@ -47,6 +47,7 @@ def test_strict_refuses_a_right_answer(cold: Ground, catalog: Catalog, lacking: 
     assert b"Nothing" in cold.kata("history").out or b"no attempt" in cold.kata("history").out.lower()
 
 
+@pytest.mark.slow
 def test_standard_takes_what_there_is_and_says_once_what_is_not(cold: Ground, catalog: Catalog) -> None:
     first, second = (grade(cold, catalog, "landlock,seccomp") for _ in range(2))
     assert (first.returncode, second.returncode) == (0, 0)

@@ -11,9 +11,10 @@ import pytest
 
 from tests.browsers import REQUIRED
 from tests.packaging.project import ROOT
+from tests.sampling import some
 
 
-@pytest.mark.parametrize("required", [False, True])
+@pytest.mark.parametrize("required", some(1, [True, False]))
 def test_tests_that_need_a_browser(tmp_path: Path, required: bool) -> None:
     environment = {name: value for name, value in os.environ.items() if name != REQUIRED} | {
         "PATH": str(tmp_path)

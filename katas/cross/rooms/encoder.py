@@ -1,0 +1,45 @@
+import torch
+from torch import Tensor, nn
+
+
+class CrossAttention(nn.Module):
+    def __init__(
+        self,
+        hidden_dim: int = 768,
+        num_heads: int = 12,
+        context_dim: int | None = None,
+        dropout_rate: float = 0.1,
+    ) -> None:
+        super().__init__()
+        context_dim = hidden_dim if context_dim is None else context_dim
+        self.num_attention_heads = num_heads
+        self.attention_head_size = hidden_dim // num_heads
+        self.all_head_size = num_heads * self.attention_head_size
+        self.query = nn.Linear(hidden_dim, self.all_head_size)
+        self.key = nn.Linear(context_dim, self.all_head_size)
+        self.value = nn.Linear(context_dim, self.all_head_size)
+        self.dropout = nn.Dropout(dropout_rate)
+        self.dense = nn.Linear(self.all_head_size, hidden_dim)
+
+    def transpose_for_scores(self, layer: Tensor) -> Tensor:
+        """(batch, length, all_head_size) to (batch, heads, length, head_size)."""
+        layer = layer.view(layer.size(0), layer.size(1), -1, self.attention_head_size)
+        return layer.permute(0, 2, 1, 3)
+
+    def forward(self, x: Tensor, context: Tensor, context_mask: Tensor | None = None) -> Tensor:
+        hidden_states = x  # (batch, length, hidden_dim)
+        query_layer = self.transpose_for_scores(self.query(hidden_states))
+        key_layer = self.transpose_for_scores(self.key(context))
+        value_layer = self.transpose_for_scores(self.value(context))
+
+        attention_scores = torch.matmul(query_layer, key_layer.transpose(-1, -2))
+        attention_scores = attention_scores / self.attention_head_size**0.5
+        if context_mask is not None:
+            extended_mask = (1 - context_mask.to(attention_scores.dtype)) * -1e9
+            attention_scores = attention_scores + extended_mask[:, None, None, :]
+        attention_probs = nn.functional.softmax(attention_scores, dim=-1)
+        attention_probs = self.dropout(attention_probs)
+
+        context_layer = torch.matmul(attention_probs, value_layer)
+        context_layer = context_layer.permute(0, 2, 1, 3).flatten(2)  # (batch, length, all_head_size)
+        return self.dense(context_layer)

@@ -1,0 +1,57 @@
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def split_heads(x: torch.Tensor, num_heads: int) -> torch.Tensor:
+    """(batch, seq_len, hidden_dim) to (batch, num_heads, seq_len, head_dim)."""
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def join_heads(x: torch.Tensor) -> torch.Tensor:
+    """The way back."""
+    return x.transpose(1, 2).flatten(2)
+
+
+def compare(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    """One row of scores for each query, in each head."""
+    return queries @ keys.transpose(-2, -1) / math.sqrt(keys.size(-1))
+
+
+def hide(scores: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+    """Push down what the mask does not show."""
+    if mask is None:
+        return scores
+    return scores.masked_fill(mask[:, None, None].logical_not(), torch.finfo(scores.dtype).min)
+
+
+class CrossAttention(nn.Module):
+    def __init__(
+        self,
+        hidden_dim: int = 768,
+        num_heads: int = 12,
+        context_dim: int | None = None,
+        dropout_rate: float = 0.1,
+    ) -> None:
+        super().__init__()
+        context_dim = hidden_dim if context_dim is None else context_dim
+        self.num_heads = num_heads
+        self.dropout_rate = dropout_rate
+        self.q_proj = nn.Linear(hidden_dim, hidden_dim)
+        self.k_proj = nn.Linear(context_dim, hidden_dim)
+        self.v_proj = nn.Linear(context_dim, hidden_dim)
+        self.o_proj = nn.Linear(hidden_dim, hidden_dim)
+
+    def forward(
+        self, x: torch.Tensor, context: torch.Tensor, context_mask: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        q = split_heads(self.q_proj(x), self.num_heads)
+        k = split_heads(self.k_proj(context), self.num_heads)
+        v = split_heads(self.v_proj(context), self.num_heads)
+        scores = hide(compare(q, k), context_mask)
+        probs = F.softmax(scores, dim=-1)  # rows sum to one
+        probs = F.dropout(probs, self.dropout_rate, self.training)
+        y = probs @ v
+        return self.o_proj(join_heads(y))
