@@ -51,7 +51,7 @@ class Options(Record):
     """How to grade. `None` means: the seed is drawn afresh; the deadlines are the kata's.
 
     `engine` allows the user's warm engine; the outcome is the same without it. `planted` are the mistakes of
-    a bug hunt, which are looked for before all others.
+    a bug hunt, which are looked for before all others. `by_hand` asks for an example on paper, too.
     """
 
     seed: int | None = None
@@ -59,6 +59,14 @@ class Options(Record):
     isolation: Isolation = "standard"
     engine: bool = True
     planted: tuple[Planted, ...] = ()
+    by_hand: bool = False
+
+
+class Extra(Record):
+    """What a judge is asked for beside the verdict: see `Options`."""
+
+    planted: tuple[Planted, ...] = ()
+    by_hand: bool = False
 
 
 class CheckRecord(Record):
@@ -161,6 +169,37 @@ class AttentionMap(Record):
     column_names: tuple[str, ...] = ()
 
 
+class HandMatrix(Record):
+    """A tensor on paper: its rows along the last axis, one after the other. "nan", "inf" and "-inf" are
+    words.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    rows: tuple[tuple[float | str, ...], ...]
+
+
+class ByHand(Record):
+    """The smallest input on which the answer is wrong for the reason that was named, worked out step by step.
+
+    Every layer is the identity without a bias; but `layer`, if there is one, exchanges its first two features
+    ("swap"), negates ("sign") or moves each feature on by one ("turn"). `right` are the right steps, `wrong`
+    those of the explanation where they differ. `actual` is what the candidate's code gave; `worst` is the row
+    and column that differ most.
+    """
+
+    arguments: tuple[str, ...]
+    inputs: tuple[HandMatrix, ...]
+    layer: str
+    change: str
+    has_layers: bool
+    right: tuple[HandMatrix, ...]
+    wrong: tuple[HandMatrix, ...]
+    expected: HandMatrix
+    actual: HandMatrix
+    worst: tuple[int, int]
+
+
 class Printed(Record):
     """What the candidate's code printed: the first 64 KiB, and how many bytes more there were."""
 
@@ -229,6 +268,7 @@ class Grade(Record):
     source: SourceRecord | None = None
     environment: Environment | None = None
     room: RoomRecord | None = None  # of a bug hunt
+    by_hand: ByHand | None = None  # where it was asked for, and there is one
 
 
 class Trial(Record):

@@ -11,10 +11,11 @@ from grader.cli import console
 from grader.cli.app import App
 from grader.cli.app import grade as default_grade
 from grader.cli.interview_guard import YES, ask_first, lines_told
-from grader.cli.params import ANSWER_OR_KATA, isolation_option, shown_options
+from grader.cli.params import ANSWER_OR_KATA, BY_HAND, isolation_option, shown_options
 from grader.confine.policy import Level
 from grader.exit_codes import OF_VERDICT
 from grader.practice.attempts import Shown, grade_target
+from grader.practice.on_paper import on_paper, paper
 from grader.practice.reports import document, format_of, write_report
 from grader.practice.targets import resolve_target
 
@@ -49,6 +50,7 @@ Exit code: 0 passed, 1 not passed, 2 wrong usage, 3 a fault of the grader.""",
 @isolation_option(default="standard")
 @click.option("--no-engine", is_flag=True, help="Without the warm process: slower, the same verdict.")
 @shown_options
+@BY_HAND
 @YES
 @click.pass_context
 def grade_command(
@@ -63,6 +65,7 @@ def grade_command(
     no_engine: bool,
     full: bool,
     fix: bool,
+    by_hand: bool,
     yes: bool,
 ) -> None:
     """Grade an answer: a .py file or a notebook.
@@ -90,11 +93,15 @@ def grade_command(
     from grader.practice.isolation import isolation_note
 
     notes = [note for note in (graded.warning, isolation_note(isolation, app.home)) if note is not None]
+    if by_hand and graded.grade.verdict == "failed":
+        graded = on_paper(graded, app.catalog, app.grade, isolation=isolation, engine=not no_engine)
     if as_json:
         console.data(document(graded, "json"))
     else:
         beside = console.lines_of(*notes, *filter(None, (app.passed_over,))) + lines_told(told, app)
         console.draw(partial(document, graded, "text", beside=beside))
+        if graded.grade.by_hand is not None or (by_hand and graded.grade.verdict == "failed"):
+            console.draw(partial(paper, graded))
     for note in notes:
         console.warn(note)
     if form is not None:

@@ -122,6 +122,11 @@ def shown_options(command: FC) -> FC:
     return full(fix(command))
 
 
+BY_HAND = click.option(
+    "--by-hand", is_flag=True, help="The smallest input on which it is wrong, worked out with numbers."
+)
+
+
 class Deadline(click.ParamType[datetime]):
     """A time with its offset; without one it is that of this machine."""
 

@@ -11,8 +11,9 @@ from grader.catalog import Kata
 from grader.cli import console
 from grader.cli.app import App, pass_app
 from grader.cli.documents import attempts_document
-from grader.cli.params import KATA, shown_options
+from grader.cli.params import BY_HAND, KATA, shown_options
 from grader.practice.attempts import Shown, recall
+from grader.practice.on_paper import on_paper
 from grader.practice.reports import FORMATS, Format, document, format_for, write_report
 
 
@@ -32,6 +33,7 @@ Examples:
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to this file."
 )
 @shown_options
+@BY_HAND
 @pass_app
 def report_command(
     app: App,
@@ -42,6 +44,7 @@ def report_command(
     output: Path | None,
     full: bool,
     fix: bool,
+    by_hand: bool,
 ) -> None:
     """The last grade again, in any format.
 
@@ -49,6 +52,9 @@ def report_command(
     """
     shown = Shown(verbose=full, fixes=fix)
     graded = recall(kata, app.catalog, app.history, folder=app.folder, shown=shown)
+    if by_hand:
+        with console.progress("Looking for a small example …"):
+            graded = on_paper(graded, app.catalog, app.grade)
     if open_it or output is not None:
         chosen = form or format_for(output, "html" if open_it else "text")
         written = write_report(graded, chosen, output, app.home)

@@ -16,6 +16,7 @@ from grader.cli.params import ANSWER_OR_KATA, isolation_option
 from grader.confine.policy import Level
 from grader.errors import KataError, UsageError
 from grader.exit_codes import OF_VERDICT
+from grader.practice.on_paper import on_paper, paper
 from grader.practice.overview import next_kata
 from grader.practice.reports import document, in_short, write_report
 from grader.practice.targets import Target, resolve_target
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from grader.records import Options, Submission
     from grader.watch.rounds import Begin, Event, Round, Underway, Watch
 
-HELP_ON_KEYS = "h hint · x run · r report · g again · q quit"
+HELP_ON_KEYS = "h hint · x run · b by hand · r report · g again · q quit"
 
 
 @click.command(
@@ -171,12 +172,23 @@ class Screen:
             written = write_report(self.last.graded, "html", None, self._app.home)
             console.say(f"Report: {console.place(written)}")
             self._app.show_page(written)
+        elif event.key == "b" and self.last is not None:
+            self._by_hand(self.last)
         elif event.key == "g":
             self._watch.again()
         else:
             return event.key == "q"
         self._keys()
         return False
+
+    def _by_hand(self, shown: Round) -> None:
+        try:
+            found = on_paper(shown.graded, self._app.catalog, self._app.grade)
+        except KataError as problem:
+            console.warn(problem)
+            return
+        self._fresh()
+        console.draw(partial(paper, found))
 
     def _hint(self) -> None:
         from grader.cli import screens

@@ -53,7 +53,7 @@ def _grade(request: Request, handle: WorkerHandle) -> Grade:
 
     work, total = (request.submission, request.kata, request.catalog, handle), request.total_seconds
     deadline.begin(request.kata, total, START_SECONDS)
-    grade = judge(*work, seed=request.seed(), total_seconds=total, planted=request.options.planted)
+    grade = judge(*work, seed=request.seed(), total_seconds=total, extra=request.extra())
     deadline.end()
     return grade
 

@@ -244,8 +244,9 @@ def _judged(request: Request, handle: WorkerHandle, loaded: Preloaded, told: Tol
     if request.trial:
         return Answer(trial=try_out(*work, total_seconds=total, loaded=known, measure=request.measured))
     began = time.perf_counter()
-    planted = request.options.planted
-    grade = judge(*work, seed=request.seed(), total_seconds=total, planted=planted, loaded=known, told=told)
+    grade = judge(
+        *work, seed=request.seed(), total_seconds=total, extra=request.extra(), loaded=known, told=told
+    )
     taken = round(time.perf_counter() - began, 4)
     return Answer(grade=msgspec.structs.replace(grade, seconds={"total": taken, **grade.seconds}))
 

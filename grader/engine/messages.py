@@ -17,7 +17,7 @@ import msgspec
 
 from grader.catalog import Catalog, Kata, Pack
 from grader.errors import ConfinementUnavailable, GraderFault, KataError, UsageError
-from grader.records import Grade, Isolation, Options, Record, Submission, Trial
+from grader.records import Extra, Grade, Isolation, Options, Record, Submission, Trial
 
 HEAD_BYTES = 4  # of a connection to the user's engine
 STARTED = b"\x06"  # one byte ahead of the answer: a judge has the request in hand
@@ -92,6 +92,10 @@ class Request(Record):
         """The one that was asked for, else one drawn afresh."""
         wanted = self.options.seed
         return random.SystemRandom().randrange(1, 2**31) if wanted is None else wanted
+
+    def extra(self) -> Extra:
+        """What a grade is to hold beside the verdict."""
+        return Extra(planted=self.options.planted, by_hand=self.options.by_hand)
 
     @property
     def catalog(self) -> Catalog:

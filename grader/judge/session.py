@@ -15,6 +15,7 @@ import grader
 from grader.catalog import Catalog, Kata
 from grader.errors import ConfinementUnavailable, GraderFault
 from grader.handles import WorkerHandle
+from grader.judge.by_hand import by_hand
 from grader.judge.candidate import Caller, Candidate
 from grader.judge.channel import Channel, WorkerLost
 from grader.judge.comments import shape_comments
@@ -33,14 +34,15 @@ from grader.judge.wording import sentence
 from grader.protocol import Failure, TraceEntry
 from grader.records import (
     Environment,
+    Extra,
     Grade,
-    Planted,
     SourceRecord,
     Submission,
     TraceStep,
 )
 
 MAX_STEPS = 60
+NOTHING_MORE = Extra()
 
 
 def judge(
@@ -51,7 +53,7 @@ def judge(
     *,
     seed: int,
     total_seconds: float,
-    planted: tuple[Planted, ...] = (),
+    extra: Extra = NOTHING_MORE,
     loaded: Sequence[KataContent] = (),
     told: Callable[[int, int], None] | None = None,
     clock: Callable[[], float] = time.perf_counter,
@@ -68,7 +70,7 @@ def judge(
         content = next((known for known in loaded if known.kata == kata), None)
         if content is None:
             content = load_content(kata, catalog)
-        graded = judge_caller(submission, content, channel, seed, planted, run=partial(run_checks, told=told))
+        graded = judge_caller(submission, content, channel, seed, extra, run=partial(run_checks, told=told))
         channel.settle()
         _had_its_time(channel)
     finally:
@@ -118,14 +120,16 @@ def judge_caller(
     content: KataContent,
     caller: Caller,
     seed: int,
-    planted: tuple[Planted, ...] = (),
+    extra: Extra = NOTHING_MORE,
     *,
     run: Callable[[ModuleType, Bench], tuple[Outcome, ...]] = run_checks,
 ) -> Grade:
     """Grade whatever answers the requests: a worker, or the oracle playing a candidate."""
-    candidate = Candidate(content, caller, seed, submission.source, submission.name, planted)
+    candidate = Candidate(content, caller, seed, submission.source, submission.name, extra.planted)
     bench = Bench.around(candidate, candidate.text)
     grade = _judged(submission, content, candidate, bench, seed, run)
+    if extra.by_hand and grade.verdict == "failed":
+        grade = msgspec.structs.replace(grade, by_hand=by_hand(bench))
     return with_todos(grade, candidate)
 
 

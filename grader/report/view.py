@@ -18,6 +18,7 @@ from grader.catalog import Kata
 from grader.records import HELD_BACK, CheckRecord, Diagnosis, Grade, Record, Status, Verdict
 from grader.report.code import Source, walk_through
 from grader.report.context import ReportContext
+from grader.report.hand import hand_of
 from grader.report.heatmaps import map_pair
 from grader.report.neutral import bounded, for_terminal, visible
 from grader.report.sections import (
@@ -88,6 +89,7 @@ def build_view(
     else:
         body = (
             _diagnosis(grade, kata, source, context),
+            hand_of(grade) if grade.by_hand is not None else None,
             _maps(grade, context),
             concepts,
             checks,

@@ -7,7 +7,7 @@ import pytest
 from grader.judge.inline_runner import run_plainly
 from grader.judge.oracle_caller import OracleCaller
 from grader.judge.session import judge_caller
-from grader.records import Planted, RoomRecord
+from grader.records import Extra, Planted, RoomRecord
 from tests.judge.stage import content, forms, submission
 
 LABELS = ("no_scale", "mask_fill_zero", "softmax_over_queries", "output_uses_keys", "missing_dropout")
@@ -18,7 +18,9 @@ def hunted(*labels: str, planted: tuple[Planted, ...] = PLANTED) -> RoomRecord:
     """What is said of an answer that the oracle plays with these mistakes."""
     stage = content("v3")
     made = [forms("v3", label)[0] for label in labels]
-    grade = judge_caller(submission(""), stage, OracleCaller(stage, made), 7, planted, run=run_plainly)
+    grade = judge_caller(
+        submission(""), stage, OracleCaller(stage, made), 7, Extra(planted=planted), run=run_plainly
+    )
     assert grade.room is not None
     assert (grade.verdict == "passed") == (not labels)
     return grade.room

@@ -1,0 +1,58 @@
+"""A counterexample on paper as a report: what goes in, the right steps, the wrong ones, what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from grader.records import Grade, HandMatrix
+from grader.report.neutral import bounded
+from grader.report.sections import HandSection, HandTable
+
+FAR = 1e6  # beyond it a number is told by its power of ten
+
+
+def hand_of(grade: Grade) -> HandSection:
+    """The example of one grade; where there is none, a section that says so."""
+    found = grade.by_hand
+    if found is None:
+        return HandSection()
+    row, column = found.worst
+    return HandSection(
+        call=bounded(", ".join(found.arguments)),
+        has_layers=found.has_layers,
+        layer=bounded(found.layer),
+        change=found.change,
+        inputs=_tables(found.inputs),
+        right=_tables(found.right),
+        wrong=_tables(found.wrong),
+        expected=_table(found.expected),
+        actual=_table(found.actual),
+        row=row + 1,
+        column=column + 1,
+        should_be=_number(found.expected.rows[row][column]),
+        actually=_number(found.actual.rows[row][column]),
+    )
+
+
+def _tables(matrices: Iterable[HandMatrix]) -> tuple[HandTable, ...]:
+    return tuple(_table(matrix) for matrix in matrices)
+
+
+def _table(matrix: HandMatrix) -> HandTable:
+    """Each row as a line, the columns under each other, a gap between the matrices of a larger tensor."""
+    cells = [[_number(value) for value in row] for row in matrix.rows]
+    width = max((len(cell) for row in cells for cell in row), default=0)
+    lines = ["  ".join(cell.rjust(width) for cell in row) for row in cells]
+    height = matrix.shape[-2] if len(matrix.shape) > 2 else len(lines)
+    lined = [
+        text for at, line in enumerate(lines) for text in (["", line] if at and at % height == 0 else [line])
+    ]
+    return HandTable(name=bounded(matrix.name), shape=", ".join(map(str, matrix.shape)), lines=tuple(lined))
+
+
+def _number(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    if abs(value) >= FAR:
+        return f"{value:.0e}"
+    return str(int(value)) if float(value).is_integer() else f"{value:.3f}"
