@@ -135,6 +135,7 @@ def make_app(world: World, keys: Keys, ending: threading.Event) -> ASGIApp:
         post("/gradings", deeds.grade),
         ask("/gradings/{grading}", deeds.graded),
         post("/gradings/{grading}/cancel", deeds.cancel),
+        Route("/gradings/{grading}/paper", doors.errand(deeds.paper), methods=["POST"]),
         Route("/progress", progress, methods=["GET"]),
         get("/history", pages.history),
         get("/history/{attempt}", pages.report),

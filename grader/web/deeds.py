@@ -10,15 +10,19 @@ from msgspec import Meta
 from starlette.responses import Response
 
 from grader import workspace
+from grader.catalog import Catalog, Kata
 from grader.errors import UsageError
 from grader.history import Start
 from grader.interview.price import give_help
+from grader.practice.attempts import Graded
 from grader.practice.hints import Fix
+from grader.practice.on_paper import on_paper
 from grader.practice.solutions import solution
 from grader.practice.targets import Target
 from grader.practice.trials import try_target
 from grader.practice.work import ChangedOutside, read, save
-from grader.records import Record
+from grader.records import Grade, Options, Record, Submission
+from grader.report.hand import hand_of
 from grader.report.trial import trial_view
 from grader.snapshot import UnreadableSubmission, read_submission
 from grader.stored import Seed
@@ -140,6 +144,27 @@ class Deeds:
 
         return tried
 
+    def paper(self, asked: Asked) -> Callable[[], Response]:
+        """The smallest example on which what was graded is wrong: what is returned looks for it."""
+        graded, world = self._result(asked.path["grading"]), self._desk.world
+
+        def grade(
+            submission: Submission, kata: Kata, catalog: Catalog, options: Options | None = None
+        ) -> Grade:
+            return world.begin(submission, kata, catalog, options or world.options).result()
+
+        def found() -> Response:
+            shown = on_paper(graded, world.catalog, grade, isolation=world.options.isolation)
+            return answer(html=self._views.part("hand", asked, section=hand_of(shown.grade)))
+
+        return found
+
+    def _result(self, grading: str) -> Graded:
+        graded = self._gradings.find(grading).graded
+        if graded is None:
+            raise UsageError("This grade has no result yet.", "Wait for it.")
+        return graded
+
     def _target(self, start: Start) -> Target:
         read(start)  # what cannot be edited here is not graded here either
         kata = self._desk.kata(start.kata)
@@ -165,8 +190,6 @@ class Deeds:
 
     def graded(self, asked: Asked) -> Response:
         """What came of a grade."""
-        graded = self._gradings.find(asked.path["grading"]).graded
-        if graded is None:
-            raise UsageError("This grade has no result yet.", "Wait for it.")
+        graded = self._result(asked.path["grading"])
         warning = None if graded.warning is None else f"{graded.warning.message} {graded.warning.fix}"
         return answer(html=self._views.result(graded, asked), verdict=graded.grade.verdict, warning=warning)

@@ -157,6 +157,6 @@ def test_at_a_terminal_the_verdict_and_the_keys_are_on_the_last_line(
         if key:
             assert not screen.answer(Typed(key=key))
         lines = capsys.readouterr().out.splitlines()
-        assert key == "z" or lines[-1] == "✕ 15/17 · h hint · x run · r report · g again · q quit"
+        assert key == "z" or lines[-1] == "✕ 15/17 · h hint · x run · b by hand · r report · g again · q quit"
         assert len(lines) <= 24
     assert screen.answer(Typed(key="q"))

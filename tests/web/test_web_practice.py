@@ -109,6 +109,20 @@ def test_a_run_costs_nothing_and_is_kept_nowhere(browser: Browser, remembered: H
     assert "NUL byte" in refused.json()["message"]
 
 
+def test_what_was_graded_is_shown_by_hand_and_kept_nowhere(
+    browser: Browser, remembered: History, grader: Grader
+) -> None:
+    start = browser.begin("v1")
+    browser.write(start, WRONG)
+    assert 'id="by-hand"' in browser.grade(start)["html"]
+    shown = browser.post("/gradings/00000000-0000-4000-8000-000000000001/paper").json()["html"]
+    assert "There is no small example" in shown  # the stand-in has none
+    assert [options.by_hand for _, options in grader.asked] == [False, True]
+    assert len(remembered.attempts()) == 1
+    missing = browser.post("/gradings/00000000-0000-4000-8000-000000000009/paper")
+    assert missing.status_code in (400, 404)
+
+
 def test_the_json_is_that_of_the_terminal(
     browser: Browser, folder: Path, catalog: Catalog, remembered: History, grader: Grader
 ) -> None:

@@ -134,6 +134,7 @@ async function graded(id) {
   const result = await ask("GET", `/gradings/${id}`);
   if (!result.ok) return;
   put(at("result"), result.values.html);
+  at("by-hand")?.addEventListener("click", () => byHand(id));
   at("trial-result").replaceChildren();
   if (at("hint")) at("hint").hidden = false; // there may be something new to mend
   complain(result.values.warning ?? "");
@@ -149,6 +150,15 @@ function tell({ state, stage, checks, all_checks: all }) {
   if (all) Object.assign(at("done"), { max: all, value: checks });
   else at("done").removeAttribute("value");
   at("progress").hidden = false;
+}
+
+/** The smallest example on which what was graded is wrong. */
+async function byHand(id) {
+  at("by-hand").disabled = true;
+  const { ok, values } = await ask("POST", `/gradings/${id}/paper`);
+  if (!ok) return void (at("by-hand").disabled = false);
+  put(at("paper"), values.html);
+  at("paper").querySelector("h2").focus();
 }
 
 /** The file on an example: no verdict, no attempt. */
