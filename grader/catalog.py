@@ -153,6 +153,13 @@ class Lines(Record):
     found: Literal["one", "two or three", "four or more", ""] = ""
 
 
+class Experiment(Record, forbid_unknown_fields=True):
+    """Lines to paste behind an answer; `right` is what a right answer prints, in words."""
+
+    lines: tuple[str, ...]
+    right: str
+
+
 class OwnLine(Record):
     """A question on a candidate's line: `{line}`, `{code}`. Other names are numbers of a run."""
 
@@ -295,6 +302,11 @@ def load_lines(catalog: Catalog) -> dict[str, Lines]:
 def load_own_lines(catalog: Catalog) -> dict[str, OwnLine]:
     """The questions on a candidate's own lines, by concept, from `katas/common/own_lines.toml`."""
     return _load_common(catalog, None, "own_lines.toml", dict[str, OwnLine])
+
+
+def load_experiments(catalog: Catalog) -> dict[str, Experiment]:
+    """What shows a mistake that has no small numbers, by concept, from `katas/common/experiments.toml`."""
+    return _load_common(catalog, None, "experiments.toml", dict[str, Experiment])
 
 
 def _load_common(

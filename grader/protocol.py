@@ -122,7 +122,13 @@ class Call(Message, tag="call"):
     locals: bool = False  # with a failure come the tensors of its frames, `l:0`, `l:1` …
 
 
-Request = Load | Build | Describe | Call
+class Paste(Message, tag="paste"):
+    """Run these lines behind the candidate's module, in its names; what they print is the reply."""
+
+    lines: tuple[str, ...]
+
+
+Request = Load | Build | Describe | Call | Paste
 
 # worker -> judge ------------------------------------------------------------------------------------------
 
@@ -250,7 +256,13 @@ class Called(Message, tag="called"):
     backward: Failure | None = None
 
 
-Reply = Confined | Loaded | Built | Called | Failure
+class Pasted(Message, tag="pasted"):
+    """What pasted lines printed, up to what they raised."""
+
+    text: Text
+
+
+Reply = Confined | Loaded | Built | Called | Pasted | Failure
 
 _encoder = msgspec.json.Encoder()
 _requests: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)

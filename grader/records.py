@@ -200,6 +200,14 @@ class ByHand(Record):
     worst: tuple[int, int]
 
 
+class ExperimentRecord(Record):
+    """Lines to paste behind an answer that show what is wrong, what they `printed`, and what is right."""
+
+    lines: tuple[str, ...]
+    printed: str
+    right: str
+
+
 class Printed(Record):
     """What the candidate's code printed: the first 64 KiB, and how many bytes more there were."""
 
@@ -269,6 +277,7 @@ class Grade(Record):
     environment: Environment | None = None
     room: RoomRecord | None = None  # of a bug hunt
     by_hand: ByHand | None = None  # where it was asked for, and there is one
+    experiment: ExperimentRecord | None = None  # where there is none
 
 
 class Trial(Record):

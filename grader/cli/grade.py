@@ -100,7 +100,7 @@ def grade_command(
     else:
         beside = console.lines_of(*notes, *filter(None, (app.passed_over,))) + lines_told(told, app)
         console.draw(partial(document, graded, "text", beside=beside))
-        if graded.grade.by_hand is not None or (by_hand and graded.grade.verdict == "failed"):
+        if by_hand and graded.grade.verdict == "failed":
             console.draw(partial(paper, graded))
     for note in notes:
         console.warn(note)

@@ -7,6 +7,7 @@ back is compared with the judge's own copies.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -30,6 +31,7 @@ from grader.judge.roles import Layout, Slot, layouts
 from grader.judge.signature import call_arguments, constructor_arguments
 from grader.judge.units import Finder, Misfit
 from grader.protocol import (
+    MAX_BODY,
     Build,
     Built,
     Call,
@@ -37,6 +39,8 @@ from grader.protocol import (
     Failure,
     Load,
     Loaded,
+    Paste,
+    Pasted,
     Request,
 )
 from grader.records import Planted
@@ -45,6 +49,11 @@ from grader.signature import Signature, Sizes, shape_of
 RigKey = tuple[tuple[tuple[str, int], ...], float | None, bool]  # sizes, dropout rate, in float16
 
 T = TypeVar("T")
+
+MAX_NUMBERS = MAX_BODY // 4  # of all parameters: what a frame can carry
+TOO_MANY = Failure(
+    stage="build", type="MemoryError", text="its parameters are more numbers than a grade can send"
+)
 
 
 class Caller(Protocol):
@@ -166,6 +175,8 @@ class Candidate:
             for bias in (unit.bias, *unit.role_biases.values()):
                 if bias is not None:
                     shapes |= {name: (known[name], None) for name in bias.members(known)}
+        if sum(math.prod(shape) for shape, _ in shapes.values()) > MAX_NUMBERS:
+            return Rig(number, sizes, rate, problem=TOO_MANY)
         named = " ".join(str(size) for _, size in key[0])
         values = probes.draw_parameters(shapes, named, self.seed)
         return Rig(
@@ -232,6 +243,14 @@ class Candidate:
         )
         pending = self._caller.post(request, tensors, self._seconds)
         return Asked(drawn, tensors, pending, is_mask=self.signature.outputs[0].kind == "mask")
+
+    def paste(self, lines: tuple[str, ...]) -> str | None:
+        """What lines print that are run behind the candidate's module; None where there is no answer."""
+        try:
+            reply, _ = self._caller.post(Paste(lines=lines), None, self._seconds)()
+        except WorkerLost:
+            return None
+        return reply.text if isinstance(reply, Pasted) else None
 
     def ask_whole(
         self,

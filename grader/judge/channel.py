@@ -33,6 +33,8 @@ from grader.protocol import (
     Failure,
     Load,
     Loaded,
+    Paste,
+    Pasted,
     ProtocolError,
     Reply,
     Request,
@@ -52,8 +54,20 @@ Stage = Literal["load", "build", "forward"]
 Answer = tuple[Reply, dict[str, Tensor]]
 Pending = Callable[[], Answer]  # waits for the reply; raises `WorkerLost`, then and ever after
 Kind = tuple[type[Request], bool, bool]  # the request, in training, with gradients
-STAGES: dict[type[Request], Stage] = {Load: "load", Build: "build", Describe: "build", Call: "forward"}
-REPLIES: dict[type[Request], type[Reply]] = {Load: Loaded, Build: Built, Describe: Built, Call: Called}
+STAGES: dict[type[Request], Stage] = {
+    Load: "load",
+    Build: "build",
+    Describe: "build",
+    Call: "forward",
+    Paste: "forward",
+}
+REPLIES: dict[type[Request], type[Reply]] = {
+    Load: Loaded,
+    Build: Built,
+    Describe: Built,
+    Call: Called,
+    Paste: Pasted,
+}
 
 
 class Overflow(Exception):

@@ -7,9 +7,19 @@ from __future__ import annotations
 
 import importlib
 import types
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from grader.catalog import Catalog, Kata, Label, Labels, load_labels, load_labels_of
+from grader.catalog import (
+    Catalog,
+    Experiment,
+    Kata,
+    Label,
+    Labels,
+    load_experiments,
+    load_labels,
+    load_labels_of,
+)
 from grader.errors import GraderFault
 from grader.judge.checks import ATTRIBUTE
 from grader.judge.family import Family
@@ -48,6 +58,7 @@ class KataContent:
     checks: types.ModuleType
     examples: tuple[Example, ...]  # wrong answers
     rights: tuple[Example, ...]
+    experiments: Mapping[str, Experiment] = field(default_factory=dict)  # by concept
     gates: tuple[Example, ...] | None = None  # what each gate rejects; None: what all levels have in common
 
     @property
@@ -84,6 +95,7 @@ def load_content(kata: Kata, catalog: Catalog) -> KataContent:
             fitted=tuple(getattr(mistakes, "FITTED", ())),
             examples=tuple(mistakes.EXAMPLES),
             rights=tuple(mistakes.RIGHT),
+            experiments=load_experiments(catalog),
             gates=getattr(mistakes, "GATES", None),
             known=getattr(mistakes, "KNOWN", None) or common_known(),
             labels=load_labels_of(kata, catalog),

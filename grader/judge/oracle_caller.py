@@ -31,6 +31,8 @@ from grader.protocol import (
     Load,
     Loaded,
     ParameterInfo,
+    Paste,
+    Pasted,
     Request,
     Stage,
 )
@@ -133,6 +135,8 @@ class OracleCaller:
             return self._load(request), {}
         if isinstance(request, Build):
             return self._build(request), {}
+        if isinstance(request, Paste):
+            return Pasted(text=""), {}  # there is no module behind which they could stand
         if isinstance(request, Describe):
             return self._describe(self._instances[request.instance]), {}
         return self._call(request, tensors or {})

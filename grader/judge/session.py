@@ -15,7 +15,7 @@ import grader
 from grader.catalog import Catalog, Kata
 from grader.errors import ConfinementUnavailable, GraderFault
 from grader.handles import WorkerHandle
-from grader.judge.by_hand import by_hand
+from grader.judge.by_hand import by_hand, experiment
 from grader.judge.candidate import Caller, Candidate
 from grader.judge.channel import Channel, WorkerLost
 from grader.judge.comments import shape_comments
@@ -129,7 +129,9 @@ def judge_caller(
     bench = Bench.around(candidate, candidate.text)
     grade = _judged(submission, content, candidate, bench, seed, run)
     if extra.by_hand and grade.verdict == "failed":
-        grade = msgspec.structs.replace(grade, by_hand=by_hand(bench))
+        found = by_hand(bench)
+        tried = experiment(candidate, grade) if found is None else None
+        grade = msgspec.structs.replace(grade, by_hand=found, experiment=tried)
     return with_todos(grade, candidate)
 
 

@@ -42,7 +42,7 @@ def on_paper(
     submission = Submission(name=name, source=source, sha256=hashlib.sha256(source).hexdigest())
     options = Options(seed=told.seed, isolation=isolation, engine=engine, by_hand=True)
     again = grade(submission, graded.kata, catalog, options)
-    return replace(graded, grade=replace(told, by_hand=again.by_hand))
+    return replace(graded, grade=replace(told, by_hand=again.by_hand, experiment=again.experiment))
 
 
 def paper(graded: Graded, *, width: int = 80, color: bool = False, unicode: bool = True) -> str:

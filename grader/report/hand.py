@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from grader.records import Grade, HandMatrix
-from grader.report.neutral import bounded
+from grader.report.neutral import bounded, visible
 from grader.report.sections import HandSection, HandTable
 
+MOST_PRINTED = 2000  # characters
 FAR = 1e6  # beyond it a number is told by its power of ten
 
 
@@ -15,7 +16,7 @@ def hand_of(grade: Grade) -> HandSection:
     """The example of one grade; where there is none, a section that says so."""
     found = grade.by_hand
     if found is None:
-        return HandSection()
+        return _experiment(grade)
     row, column = found.worst
     return HandSection(
         call=bounded(", ".join(found.arguments)),
@@ -31,6 +32,16 @@ def hand_of(grade: Grade) -> HandSection:
         column=column + 1,
         should_be=_number(found.expected.rows[row][column]),
         actually=_number(found.actual.rows[row][column]),
+    )
+
+
+def _experiment(grade: Grade) -> HandSection:
+    tried = grade.experiment
+    if tried is None:
+        return HandSection()
+    printed = visible(tried.printed[:MOST_PRINTED]).rstrip("\n").split("\n")
+    return HandSection(
+        lines=tuple(bounded(line) for line in tried.lines), printed=tuple(printed), right_is=tried.right
     )
 
 

@@ -80,8 +80,8 @@ NO_TABLE = HandTable(name="", shape="", lines=())
 
 
 class HandSection(Section):
-    """The smallest example of what is wrong; without `inputs` there is none. `row` and `column` count from
-    1.
+    """The smallest example of what is wrong; without `inputs` there is none, but perhaps `lines` to paste.
+    `row` and `column` count from 1.
     """
 
     kind: ClassVar[str] = "hand"
@@ -99,6 +99,9 @@ class HandSection(Section):
     column: int = 0
     should_be: str = ""
     actually: str = ""
+    lines: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()
+    right_is: str = ""
 
 
 class Place(Record):

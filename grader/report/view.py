@@ -89,7 +89,7 @@ def build_view(
     else:
         body = (
             _diagnosis(grade, kata, source, context),
-            hand_of(grade) if grade.by_hand is not None else None,
+            hand_of(grade) if grade.by_hand or grade.experiment else None,
             _maps(grade, context),
             concepts,
             checks,

@@ -26,6 +26,8 @@ from grader.protocol import (
     Describe,
     Failure,
     Load,
+    Paste,
+    Pasted,
     ProtocolError,
     Reply,
     decode_request,
@@ -37,6 +39,7 @@ from grader.protocol import (
 from grader.worker.failures import describe
 from grader.worker.instance import Instance, build
 from grader.worker.loader import LoadError, Target, load
+from grader.worker.paste import pasted
 
 
 class Worker:
@@ -54,6 +57,8 @@ class Worker:
             return self._load(request, tensors), {}
         if isinstance(request, Build):
             return self._build(request), {}
+        if isinstance(request, Paste):
+            return Pasted(text=pasted(request.lines)), {}
         if isinstance(request, Describe):
             return self._instances[request.instance].describe(), {}
         return self._call(request, tensors)

@@ -58,6 +58,8 @@ finally:
 INTERRUPTED_AS_IT_LOADS = """
 import os, signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who is started in the background ignores it
+
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
         if name == "click":
