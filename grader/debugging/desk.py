@@ -113,6 +113,16 @@ def hunts_of(entered: Entered, history: History) -> list[Hunt]:
         return store.hunts(entered)
 
 
+def graded_rooms(history: History) -> list[tuple[Entered, list[Hunt]]]:
+    """Every room whose file was graded, with its grades, the earliest first; none where none can be read."""
+    with _store(history) as store:
+        try:
+            found = [(entered, store.hunts(entered)) for entered in store.rooms()]
+        except HistoryUnavailable:
+            return []
+    return [(entered, hunts) for entered, hunts in found if hunts]
+
+
 def reveal(entered: Entered, history: History) -> None:
     """Remember that the bugs were shown."""
     with _store(history) as store:

@@ -9,6 +9,7 @@ from typing import Literal
 from grader.catalog import Catalog, Kata
 from grader.history import History
 from grader.interview.store import InterviewStore
+from grader.memory.hunts import Hunted, hunted
 from grader.memory.schedule import Memory, memories
 from grader.memory.sittings import Sitting, sittings
 from grader.records import Record
@@ -34,15 +35,20 @@ def what_next(
 ) -> tuple[Advice, ...]:
     """What to practise now, from all that is remembered."""
     found = sittings(catalog, history, interviews)
-    return advise(catalog, found, memories(found, now), now)
+    return advise(catalog, found, memories(found, now), now, hunted(catalog, history))
 
 
 def advise(
-    catalog: Catalog, sittings: Sequence[Sitting], memories: dict[str, Memory], now: datetime
+    catalog: Catalog,
+    sittings: Sequence[Sitting],
+    memories: dict[str, Memory],
+    now: datetime,
+    hunts: Sequence[Hunted] = (),
 ) -> tuple[Advice, ...]:
     """All that makes sense now, the most useful first; `ahead` only when nothing else is left."""
     found = [
         *_mistakes(catalog, sittings, memories, now),
+        *_missed(catalog, hunts),
         *_due(catalog, memories, now),
         *_new(catalog, sittings),
     ]
@@ -89,6 +95,23 @@ def _mistakes(
                 concepts=concepts,
                 recall=lost[0].recall,
                 due=lost[0].due,
+            )
+
+
+def _missed(catalog: Catalog, hunts: Sequence[Hunted]) -> Iterator[Advice]:
+    """Katas whose last bug hunt left a bug in its file, the last one first."""
+    latest = {hunt.kata: hunt for hunt in reversed(hunts)}
+    for hunt in sorted(latest.values(), key=lambda hunt: hunt.at, reverse=True):
+        if hunt.mended < hunt.planted:
+            about = f", about {_names(hunt.concepts)}" if hunt.concepts else ""
+            left = hunt.planted - hunt.mended
+            yield Advice(
+                kata=hunt.kata,
+                title=catalog.get(hunt.kata).title,
+                reason="mistake",
+                why=f"Your last bug hunt left {left} of {hunt.planted} bugs{about}.",
+                command=f"kata debug {hunt.kata}",
+                concepts=hunt.concepts,
             )
 
 

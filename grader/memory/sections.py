@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from grader.memory.hunts import HuntStats
 from grader.memory.stats import KataStats, Stats, Trend
 from grader.records import Record
 from grader.report.sections import Section, Tone
@@ -65,6 +66,7 @@ class StatsSection(Section):
     more_concepts: int
     mistakes: tuple[MistakeRow, ...]
     weeks: tuple[int, ...]  # attempts, this week last
+    hunts: tuple[HuntStats, ...]
 
 
 def stats_view(found: Stats) -> View:
@@ -100,6 +102,7 @@ def stats_view(found: Stats) -> View:
             for mistake in found.mistakes
         ),
         weeks=tuple(week.attempts for week in found.weeks),
+        hunts=found.hunts,
     )
     return View(title="Your practice", tone="calm", sections=(section,))
 

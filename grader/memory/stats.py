@@ -11,6 +11,7 @@ from typing import Literal
 from grader.catalog import Catalog
 from grader.history import Attempt, GradeUnreadable, History
 from grader.interview.store import InterviewStore
+from grader.memory.hunts import HuntStats, hunt_stats, hunted
 from grader.memory.schedule import Memory, memories
 from grader.memory.sittings import Sitting, sittings
 from grader.records import Diagnosis, Record
@@ -82,6 +83,7 @@ class Stats(Record):
     concepts: tuple[ConceptStats, ...]  # what was lost last, then the least certain first
     mistakes: tuple[MistakeStats, ...]  # the most frequent first
     weeks: tuple[WeekStats, ...] = ()  # the last eight, this one last
+    hunts: tuple[HuntStats, ...] = ()
     version: int = VERSION
 
 
@@ -99,6 +101,7 @@ def stats(catalog: Catalog, history: History, interviews: InterviewStore, now: d
         concepts=tuple(_concepts(catalog, known)),
         mistakes=tuple(_mistakes(found, history)),
         weeks=tuple(_weeks(attempts, now)),
+        hunts=hunt_stats(hunted(catalog, history)),
     )
 
 

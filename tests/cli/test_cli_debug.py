@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from grader.debugging.desk import entered_at
-from grader.records import Grade, RoomRecord
+from grader.records import HELD_BACK, Grade, RoomRecord
 from tests.cli.conftest import FakeGrader, Terminal
 
 
@@ -98,3 +98,45 @@ def test_the_report_tells_bug_by_bug(kata: Terminal, make_grade: Callable[..., G
     document = json.loads(kata("grade", "v3_debug_7.py", "--json").stdout)
     assert document["room"]["still"] == [first]
     assert {"planted", "mended", "still", "new", "touched"} <= document["room"].keys()
+
+
+def test_next_and_statistics_know_what_a_hunt_left(kata: Terminal, make_grade: Callable[..., Grade]) -> None:
+    room = json.loads(kata("debug", "v3", "--seed", 7, "--json", "--reveal").stdout)
+    first, *others = (bug["label"] for bug in room["bugs"])
+    left: list[str] = []
+
+    def graded(*_: object, **__: object) -> Grade:
+        mended = tuple(label for label in (first, *others) if label not in left)
+        told = RoomRecord(planted=(first, *others), mended=mended, still=tuple(left))
+        return msgspec.structs.replace(make_grade("v3", missed=("scale",) if left else ()), room=told)
+
+    kata.app.grade = graded
+    file = kata.folder / "v3_debug_7.py"
+    text = file.read_text(encoding="utf-8")
+    for bug in room["bugs"][1:]:
+        text = text.replace(bug["wrong"], bug["right"])
+    file.write_text(text, encoding="utf-8")
+    left.append(first)
+    kata("grade", "v3_debug_7.py")
+    said = " ".join(kata("next").stdout.split())
+    assert "Your last bug hunt left 1 of 4 bugs" in said
+    assert "kata debug v3" in said
+    numbers = json.loads(kata("stats", "--json").stdout)["hunts"]
+    assert numbers == [{"kata": "v3", "rooms": 1, "planted": 4, "mended": 3, "missed": [first]}]
+    shown = " ".join(kata("stats").stdout.split())
+    assert f"3 of 4 bugs mended in 1 room. Missed: {first}" in shown
+    left.clear()
+    kata("grade", "v3_debug_7.py")
+    assert "bug hunt" not in kata("next").stdout
+    assert json.loads(kata("stats", "--json").stdout)["hunts"][0]["missed"] == []
+
+
+def test_what_an_interview_holds_back_is_only_counted(
+    kata: Terminal, make_grade: Callable[..., Grade]
+) -> None:
+    kata("debug", "v3", "--seed", 7)
+    room = RoomRecord(planted=(HELD_BACK,) * 4, mended=(HELD_BACK,) * 1, still=(HELD_BACK,) * 3)
+    kata.app.grade = lambda *_, **__: msgspec.structs.replace(make_grade("v3", missed=("scale",)), room=room)
+    kata("grade", "v3_debug_7.py")
+    [told] = json.loads(kata("stats", "--json").stdout)["hunts"]
+    assert (told["planted"], told["missed"]) == (4, [])
