@@ -363,7 +363,11 @@ def demo_result(stop: Result) -> Iterator[RenderableType]:
         yield Text()
         yield _whole(f"The tour's files stay in {place(stop.report.parent)} until the next tour.")
         yield Text("That was the tour; none of your files was touched. Now you:")
-        yield _next(("kata start v1", "your first kata"), ("kata list", "all of them"))
+        yield _next(
+            ("kata start v1", "your first kata"),
+            ("kata list", "all of them"),
+            ("kata debug v3", "the other round: a file with bugs planted in it"),
+        )
 
 
 def findings(section: Section) -> Iterator[RenderableType]:

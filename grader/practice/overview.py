@@ -8,6 +8,7 @@ from typing import Literal
 
 from grader import workspace
 from grader.catalog import Catalog, Kata
+from grader.debugging.content import has_rooms
 from grader.history import Attempt, Best, History, Start
 from grader.records import Record
 
@@ -115,6 +116,11 @@ def _suggestions(
         yield Suggestion(command="kata report --open", why=f"what the last answer to {last.kata} missed")
     if ahead is not None and (here is None or here.kata != ahead.id):
         yield Suggestion(command=f"kata start {ahead.id}", why=f"{ahead.title}, {ahead.minutes} minutes")
+    known = {standing.kata.id: standing.kata for standing in every}
+    if last is not None and last.verdict == "passed" and last.kata in known and has_rooms(known[last.kata]):
+        yield Suggestion(
+            command=f"kata debug {last.kata}", why="the same with bugs planted in it, to be found"
+        )
     if ahead is None:
         hardest = every[-1].kata
         yield Suggestion(

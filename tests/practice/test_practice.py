@@ -91,7 +91,7 @@ def test_suggestions_follow_the_candidate(
     history.record_attempt(make_grade("v1", missed=("scale",)), submission, None)
     assert commands(catalog, history, tmp_path) == ["kata grade", "kata hint v1", "kata report --open"]
     history.record_attempt(make_grade("v1"), submission, None)
-    assert commands(catalog, history, tmp_path) == ["kata start v2"]
+    assert commands(catalog, history, tmp_path) == ["kata start v2", "kata debug v1"]
     for kata in catalog.katas:
         history.record_attempt(make_grade(kata.id), submission, None)
     assert commands(catalog, history, tmp_path) == [f"kata reset {catalog.katas[-1].id} --blank"]
