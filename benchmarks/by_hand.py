@@ -3,7 +3,8 @@
     python -m benchmarks.by_hand [KATA ...]
 
 Every wrong answer of the corpora is graded with an example and without. Those count whose first
-diagnosis is a mistake that shows in values; the rest has an experiment. Times are shares of `import torch`, beside it.
+diagnosis is a mistake that shows in values; the rest has an experiment. Times are shares of
+`import torch`, beside it.
 """
 
 from __future__ import annotations
