@@ -40,6 +40,15 @@ class SelfAttentionV1(nn.Module):
 '''
 
 
+# Who is started in the background ignores Ctrl-C, and so would the server.
+PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from grader.cli.main import main
+main()
+"""
+
+
 class Server:
     """`kata web` in a process of its own; `kill` and `start` again are a computer's bad day."""
 
@@ -50,9 +59,8 @@ class Server:
 
     def start(self) -> str:
         """The address that it prints, alone on its line."""
-        kata = Path(sys.executable).with_name("kata")
         self.process = subprocess.Popen(
-            [kata, "web", "--no-open"],
+            [sys.executable, "-c", PROGRAM, "web", "--no-open"],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             text=True,
