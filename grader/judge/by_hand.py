@@ -32,7 +32,7 @@ from grader.judge.oracle import (
 )
 from grader.judge.probes import Drawn, MaskSpec, Probe, draw
 from grader.judge.units import Misfit
-from grader.records import ByHand, ExperimentRecord, Grade, HandMatrix
+from grader.records import ByHand, HandMatrix
 from grader.signature import Input, Sizes, shape_of
 
 MOST_NUMBERS = 16  # in one input
@@ -50,7 +50,6 @@ KINDS = {
     "many": (-2, -1, 0, 1, 2, 3),
     "large": (0, 1, 1000),
 }
-ANYTHING, IN_TURNS = "anything", "in_turns"  # the experiments of all other concepts
 HALF = 0.5  # of the keys are visible
 CHANGES = ("swap", "sign", "turn")
 
@@ -172,59 +171,6 @@ def by_hand(bench: Bench) -> ByHand | None:
         if actual is not None and same(actual, output_of(found.wrong).to(actual.dtype), atol=1e-3):
             return _told(candidate, found, actual)
     return None
-
-
-def experiment(candidate: Candidate, grade: Grade) -> ExperimentRecord | None:
-    """Where numbers show nothing: lines for whoever wants to see it, with what they print here."""
-    known = candidate.content.experiments
-    otherwise = known.get(ANYTHING if candidate.family.turned is None else IN_TURNS)
-    wanted = known.get(_concept_of(grade), otherwise)
-    if wanted is None:
-        return None
-    names = _written(candidate)
-    lines = tuple(line.format(**names) for line in wanted.lines)
-    printed = candidate.paste(("torch.manual_seed(0)", *lines))
-    return None if printed is None else ExperimentRecord(lines=lines, printed=printed, right=wanted.right)
-
-
-def _concept_of(grade: Grade) -> str:
-    """The concept of what is told first."""
-    failed = [check.concept for check in grade.checks if check.status == "failed" and check.required]
-    return next((item.concept for item in grade.diagnosis), "") or next(iter(failed), "")
-
-
-def _written(candidate: Candidate) -> dict[str, str]:
-    """How the class is built and called, as a candidate would write it."""
-    signature, family = candidate.signature, candidate.family
-    sizes = family.sizes(family.base.sizes)
-    given = []
-    for one in signature.inputs:
-        if one.optional or one.kind == "state":
-            continue
-        shape = shape_of(family.base.axes.get(one.name, one.axes), sizes) if one.is_tensor else ()
-        given.append(
-            {
-                "float": f"torch.randn{shape}".replace(",)", ")")[:-1] + ", requires_grad=True)",
-                "mask": f"torch.ones{shape}",
-                "ids": f"torch.arange({math.prod(shape)}).reshape{shape}",
-                "number": f"{family.base.numbers.get(one.name, 1)}",
-            }[one.kind]
-        )
-    several = "[0]" if len(signature.outputs) > 1 else ""
-
-    def built(rate: float) -> str:
-        if not signature.is_module:
-            return signature.name
-        args, kwargs = candidate.constructor_arguments(signature.built(family.base.sizes), rate)
-        words = [*map(str, args), *(f"{name}={value}" for name, value in kwargs.items())]
-        return f"{signature.name}({', '.join(words)})"
-
-    return {
-        "model": built(0.0),
-        "dropping": built(0.5),
-        "given": ", ".join(given),
-        "call": f"model(*given){several}",
-    }
 
 
 def _probes(candidate: Candidate) -> Iterator[Probe]:

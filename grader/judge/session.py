@@ -15,12 +15,13 @@ import grader
 from grader.catalog import Catalog, Kata
 from grader.errors import ConfinementUnavailable, GraderFault
 from grader.handles import WorkerHandle
-from grader.judge.by_hand import by_hand, experiment
+from grader.judge.by_hand import by_hand
 from grader.judge.candidate import Caller, Candidate
 from grader.judge.channel import Channel, WorkerLost
 from grader.judge.comments import shape_comments
 from grader.judge.content import KataContent, load_content
 from grader.judge.diagnose import diagnose, diagnose_problem, spoken
+from grader.judge.experiment import experiment
 from grader.judge.hunt import hunted, nothing_told
 from grader.judge.instruments import Bench
 from grader.judge.notes import notes
