@@ -93,14 +93,15 @@ def grade_command(
     from grader.practice.isolation import isolation_note
 
     notes = [note for note in (graded.warning, isolation_note(isolation, app.home)) if note is not None]
-    if by_hand and graded.grade.verdict == "failed":
+    by_hand = by_hand and graded.grade.verdict == "failed"
+    if by_hand:
         graded = on_paper(graded, app.catalog, app.grade, isolation=isolation, engine=not no_engine)
     if as_json:
         console.data(document(graded, "json"))
     else:
         beside = console.lines_of(*notes, *filter(None, (app.passed_over,))) + lines_told(told, app)
         console.draw(partial(document, graded, "text", beside=beside))
-        if by_hand and graded.grade.verdict == "failed":
+        if by_hand:
             console.draw(partial(paper, graded))
     for note in notes:
         console.warn(note)

@@ -113,14 +113,13 @@ def hunts_of(entered: Entered, history: History) -> list[Hunt]:
         return store.hunts(entered)
 
 
-def graded_rooms(history: History) -> list[tuple[Entered, list[Hunt]]]:
-    """Every room whose file was graded, with its grades, the earliest first; none where none can be read."""
+def last_hunts(history: History) -> list[tuple[Entered, Hunt]]:
+    """Every room whose file was graded, with its last grade; none where none can be read."""
     with _store(history) as store:
         try:
-            found = [(entered, store.hunts(entered)) for entered in store.rooms()]
+            return [(room, hunt) for room in store.rooms() for hunt in store.hunts(room, last=True)]
         except HistoryUnavailable:
             return []
-    return [(entered, hunts) for entered, hunts in found if hunts]
 
 
 def reveal(entered: Entered, history: History) -> None:

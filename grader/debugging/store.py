@@ -99,11 +99,11 @@ class RoomStore:
             )
         return hunt
 
-    def hunts(self, entered: Entered) -> list[Hunt]:
-        """The grades of a room's file, the earliest first."""
+    def hunts(self, entered: Entered, *, last: bool = False) -> list[Hunt]:
+        """The grades of a room's file, the earliest first; or the last of them alone."""
         rows = self._database.records(
             RoomGradeRow, "room_grades WHERE room_uuid = :room ORDER BY at, id", room=entered.uuid
-        )
+        )[-1 if last else 0 :]
         return [
             Hunt(uuid=row.uuid, at=row.at, sha256=row.sha256, grade=read_grade(row.grade)) for row in rows
         ]

@@ -24,12 +24,13 @@ from grader.judge.oracle import (
     NOTHING,
     Affine,
     Context,
-    StepFunction,
     Variant,
     compose,
     output_of,
+    run,
     same,
 )
+from grader.judge.pictures import distances
 from grader.judge.probes import Drawn, MaskSpec, Probe, draw
 from grader.judge.units import Misfit
 from grader.records import ByHand, HandMatrix
@@ -132,14 +133,13 @@ class _Search:
         )
         try:
             with torch.inference_mode():
-                right, wrong = _walked(start, {}), _walked(start, self._variant)
+                right, wrong = run(self._plan, start), run(self._plan, start, self._variant)
         except CRASHES:
             return None
         one, other = output_of(right), output_of(wrong)
         if one.shape != other.shape or not bool(torch.isfinite(one.float()).all()):
             return None
-        apart = (one.float() - other.float()).abs().nan_to_num(nan=1.0, posinf=1.0)
-        return _Found(drawn, setting, right, wrong) if float(apart.max()) >= APART else None
+        return _Found(drawn, setting, right, wrong) if float(distances(one, other).max()) >= APART else None
 
     def _shrunk(self, found: _Found) -> _Found:
         """The same with numbers taken out, or made smaller, as long as the results stay apart."""
@@ -252,12 +252,6 @@ def _shape(out: Sequence[str], into: Sequence[str], sizes: Sizes) -> tuple[int, 
     return math.prod(sizes[axis] for axis in out), math.prod(sizes[axis] for axis in into)
 
 
-def _walked(context: Context, variant: Mapping[str, StepFunction]) -> Context:
-    for name, step in context.plan.items():
-        context = variant.get(name, step.run)(context)
-    return context
-
-
 def _called(candidate: Candidate, explanation: Explanation, found: _Found) -> Tensor | None:
     """What the candidate's code gives on it, with the layers set so."""
     drawn = found.drawn
@@ -279,13 +273,7 @@ def _told(candidate: Candidate, found: _Found, actual: Tensor) -> ByHand:
     inputs = tuple(_matrix(name, value) for name, value in found.drawn.inputs.items())
     given = {one.rows for one in inputs}  # what an identity hands on
     expected = output_of(found.right)
-    apart = (
-        (actual.float() - expected.float())
-        .abs()
-        .nan_to_num(nan=1e9, posinf=1e9)
-        .reshape(-1, actual.shape[-1])
-    )
-    worst = divmod(int(apart.argmax()), actual.shape[-1])
+    worst = divmod(int(distances(actual, expected).argmax()), actual.shape[-1])
     drawn = found.drawn
     return ByHand(
         arguments=tuple(

@@ -45,9 +45,7 @@ def pictures(bench: Bench) -> tuple[AttentionMap, ...]:
 
 def _distance(found: Map, head: int) -> float:
     """How far a head of the first sample is from the right one."""
-    return float(
-        (found.actual[0, head] - found.expected[0, head]).abs().nan_to_num(nan=1e9, posinf=1e9).max()
-    )
+    return float(distances(found.actual[0, head], found.expected[0, head]).max())
 
 
 def _map(title: str, found: Map, place: int, *, head: int | None) -> AttentionMap:
@@ -103,8 +101,12 @@ def _worst_table(table: Table, context: Context, rights: torch.Tensor, actuals: 
 
 def _furthest(rights: torch.Tensor, actuals: torch.Tensor) -> int:
     """Which of several matrices differs most."""
-    apart = (actuals - rights).abs().nan_to_num(nan=1e9, posinf=1e9)
-    return int(apart.flatten(1).amax(dim=1).argmax())
+    return int(distances(actuals, rights).flatten(1).amax(dim=1).argmax())
+
+
+def distances(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """How far each number is from the right one; what is no number is further than any."""
+    return (actual.float() - expected.float()).abs().nan_to_num(nan=1e9, posinf=1e9)
 
 
 def _result(bench: Bench) -> tuple[AttentionMap, ...]:

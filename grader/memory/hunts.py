@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from grader.catalog import Catalog, load_labels_of
-from grader.debugging.desk import graded_rooms
+from grader.catalog import Catalog, Labels, load_labels_of
+from grader.debugging.desk import last_hunts
 from grader.debugging.store import Entered, Hunt
 from grader.history import History
 from grader.records import HELD_BACK, Record
@@ -38,24 +38,25 @@ class HuntStats(Record):
 
 def hunted(catalog: Catalog, history: History) -> tuple[Hunted, ...]:
     """Every room that was graded, the one graded last first."""
+    hunts = last_hunts(history)
+    katas = {entered.room.kata for entered, _ in hunts}
+    words = {kata.id: load_labels_of(kata, catalog) for kata in catalog.katas if kata.id in katas}
     found = [
-        _hunted(entered, hunts[-1], catalog)
-        for entered, hunts in graded_rooms(history)
-        if entered.room.kata in {kata.id for kata in catalog.katas}
+        _hunted(entered, last, words[entered.room.kata])
+        for entered, last in hunts
+        if entered.room.kata in words
     ]
     return tuple(sorted(found, key=lambda one: one.at, reverse=True))
 
 
-def _hunted(entered: Entered, last: Hunt, catalog: Catalog) -> Hunted:
-    told, kata = last.grade.room, entered.room.kata
-    labels = entered.room.labels
+def _hunted(entered: Entered, last: Hunt, words: Labels) -> Hunted:
+    told, labels = last.grade.room, entered.room.labels
     mended = () if told is None else told.mended
     known = told is not None and HELD_BACK not in told.planted
     missed = tuple(label for label in labels if label not in mended) if known else ()
-    words = load_labels_of(catalog.get(kata), catalog)
     concepts = (words[label].concept for label in missed if label in words)
     return Hunted(
-        kata=kata,
+        kata=entered.room.kata,
         at=last.at,
         planted=len(labels),
         mended=len(mended),

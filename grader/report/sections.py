@@ -62,48 +62,6 @@ class HuntSection(Section):
     reason: str = ""  # why it did not run
 
 
-class HandTable(Record):
-    """A tensor on paper, as lines; `labelled` are those for a terminal."""
-
-    name: str
-    shape: str
-    lines: tuple[str, ...]
-
-    @property
-    def labelled(self) -> tuple[str, ...]:
-        return tuple(
-            f"   {self.name if place == 0 else '':<19} {line}" for place, line in enumerate(self.lines)
-        )
-
-
-NO_TABLE = HandTable(name="", shape="", lines=())
-
-
-class HandSection(Section):
-    """The smallest example of what is wrong; without `inputs` there is none, but perhaps `lines` to paste.
-    `row` and `column` count from 1.
-    """
-
-    kind: ClassVar[str] = "hand"
-
-    call: str = ""
-    has_layers: bool = False
-    layer: str = ""
-    change: str = ""
-    inputs: tuple[HandTable, ...] = ()
-    right: tuple[HandTable, ...] = ()
-    wrong: tuple[HandTable, ...] = ()
-    expected: HandTable = NO_TABLE
-    actual: HandTable = NO_TABLE
-    row: int = 0
-    column: int = 0
-    should_be: str = ""
-    actually: str = ""
-    lines: tuple[str, ...] = ()
-    printed: tuple[str, ...] = ()
-    right_is: str = ""
-
-
 class Place(Record):
     """Where to look: the file, the line, and the lines around it. `cell` is the notebook's, from 1.
 
