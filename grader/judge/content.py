@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import importlib
 import types
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 
 from grader.catalog import (
     Catalog,
@@ -58,7 +59,7 @@ class KataContent:
     checks: types.ModuleType
     examples: tuple[Example, ...]  # wrong answers
     rights: tuple[Example, ...]
-    experiments: Mapping[str, Experiment] = field(default_factory=dict)  # by concept
+    experiments: Callable[[], Mapping[str, Experiment]] = dict  # by concept; read for who asks
     gates: tuple[Example, ...] | None = None  # what each gate rejects; None: what all levels have in common
 
     @property
@@ -95,7 +96,7 @@ def load_content(kata: Kata, catalog: Catalog) -> KataContent:
             fitted=tuple(getattr(mistakes, "FITTED", ())),
             examples=tuple(mistakes.EXAMPLES),
             rights=tuple(mistakes.RIGHT),
-            experiments=load_experiments(catalog),
+            experiments=partial(load_experiments, catalog),
             gates=getattr(mistakes, "GATES", None),
             known=getattr(mistakes, "KNOWN", None) or common_known(),
             labels=load_labels_of(kata, catalog),

@@ -16,7 +16,7 @@ ANYTHING, IN_TURNS = "anything", "in_turns"  # the experiments of all other conc
 
 def experiment(candidate: Candidate, grade: Grade) -> ExperimentRecord | None:
     """Where numbers show nothing: lines for whoever wants to see it, with what they print here."""
-    known = candidate.content.experiments
+    known = candidate.content.experiments()
     otherwise = known.get(ANYTHING if candidate.family.turned is None else IN_TURNS)
     wanted = known.get(_concept_of(grade), otherwise)
     if wanted is None:
